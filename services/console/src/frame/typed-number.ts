@@ -1,7 +1,7 @@
 /** A number as it is typed: half of one, such as a minus sign or nothing, stays in its field and changes nothing yet. */
 import { useState, type ChangeEvent } from 'react';
 
-export interface TypedNumber {
+interface TypedNumber {
   readonly value: string;
   readonly onChange: (event: ChangeEvent<HTMLInputElement>) => void;
   readonly onBlur: () => void;
