@@ -60,21 +60,6 @@ describe('a first task', () => {
     );
   });
 
-  it('says of a page that its own scripts would fill that there is nothing on it yet, and what to do', async () => {
-    world.site.serve('/shell', (_request, response) =>
-      response.setHeader('content-type', 'text/html').end('<!doctype html><title>App</title><div id="root"></div>'),
-    );
-    seat = await openSeat(browser);
-    const { page } = seat;
-    await openAsOwner(seat, watch.installation, '/new');
-    await page.getByText('Type the address of a page').waitFor();
-    await page.getByLabel('Address of the page').fill(world.site.address('/shell'));
-    await page.getByRole('button', { name: 'Load', exact: true }).click();
-    await page.getByText('there is nothing on it to click').waitFor();
-    expect(await page.getByText('Type the address of a page').count()).toBe(0);
-    await page.getByRole('button', { name: 'Discard' }).click();
-  });
-
   it('is picked wider, narrower, as all that are alike, and by a second way', async () => {
     const news = ['One', 'Two', 'Three'].map((one) => `<li class="entry"><a href="/${one}">${one} thing</a></li>`);
     const body = `<!doctype html><title>News</title><ul class="news">${news.join('')}</ul><p id="stock" class="availability">In stock</p>`;
