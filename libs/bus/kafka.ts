@@ -27,7 +27,7 @@ async function reach(connection: KafkaConnection): Promise<void> {
     await withAdmin(connection, startPatienceMs, (admin) => admin.describeCluster());
   } catch (error) {
     const words = protocolErrorsOf(error);
-    // A broker answered: a topic of the cluster, whoever's it is, has no leader.
+    // A broker answered: a topic of the cluster, of this or another application, has no leader.
     if (words.some((word) => leaderless.has(word))) return;
     const isRefused = String(error).includes('SASL') || words.some((word) => word.includes('SASL'));
     const why = isRefused ? 'refused the user and password' : 'cannot be reached';
