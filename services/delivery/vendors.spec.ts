@@ -1,10 +1,12 @@
 /** Every channel through the executor, over real sockets, to a receiver that takes what its vendor documents, and that tells what it was told. */
+import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { z } from 'zod';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createSqliteBus } from '#bus/sqlite';
 import { declarationOf, type ActionType } from '#channels/declarations';
-import { settingsOf, vendorTypes } from '#channels/every-channel.kit';
+import { requestsOf, settingsOf, vendorTypes } from '#channels/every-channel.kit';
 import { kitTimeMs } from '#channels/notification.kit';
 import { judge, type VendorReceiver, type VendorReply } from '#channels/receiver.kit';
 import { createSqliteEventStore } from '#event-store/sqlite';
@@ -19,6 +21,30 @@ import { DeliveryHarness } from './delivery.kit.js';
 import type { DeliveryWorker } from './worker.js';
 
 const originalUrl = 'x-original-url';
+/** What the vendors document as answers, and what each means. */
+const documented = z.array(
+  z.looseObject({
+    answer: z.looseObject({
+      step: z.string().optional(),
+      status: z.int().optional(),
+      headers: z.record(z.string(), z.string()).default({}),
+      body: z.union([z.string(), z.record(z.string(), z.json())]).default(''),
+    }),
+    verdict: z.looseObject({
+      state: z.enum(['delivered', 'retry', 'refused']),
+      reason: z.string().optional(),
+      retryAfterMs: z.number().nullish(),
+    }),
+  }),
+);
+/** Who asks for more patience than a delivery has is not tried again. */
+const endOf = ({
+  state,
+  retryAfterMs,
+}: {
+  readonly state: string;
+  readonly retryAfterMs?: number | null | undefined;
+}) => (state === 'refused' ? 'failed' : (retryAfterMs ?? 0) >= 86_400_000 ? 'expired' : 'retrying');
 let harness: DeliveryHarness;
 let server: Server;
 let worker: DeliveryWorker;
@@ -125,6 +151,32 @@ describe.each(vendorTypes)('a delivery by %s', (type) => {
       'retrying',
     );
     expect({ state: document.state, faults }).toEqual({ state: 'delivered', faults: [] });
+  });
+
+  it('that is answered with an error of its vendor ends as that error says', async () => {
+    const file = new URL(`../../libs/channels/${type}/golden/answers.json`, import.meta.url);
+    const answers = documented.parse(JSON.parse(readFileSync(file, 'utf8')));
+    const [first] = requestsOf(type, { config, opened: null });
+    let count = 0;
+    for (const { answer, verdict } of answers) {
+      const { status, headers, body, step } = answer;
+      if (status === undefined || verdict.state === 'delivered' || (step !== undefined && step !== first?.step))
+        continue;
+      count += 1;
+      answerTo = () => ({ status, headers, body });
+      const id = await ask(type, config, `${type} error ${count}`);
+      const ended = await harness.untilState(id, 'failed', 'retrying', 'expired', 'delivered');
+      const reason = verdict.reason ?? ended.reason;
+      expect({ answer, state: ended.state, reason: ended.reason }).toEqual({
+        answer,
+        state: endOf(verdict),
+        reason,
+      });
+      // Several failures in a row would open the breaker of this receiver.
+      answerTo = (request) => judge(receiver, { ...request, timeoutMs: 0 }).reply;
+      await harness.untilState(await ask(type, config, `${type} arrives after ${count}`), 'delivered');
+    }
+    expect(count).toBeGreaterThan(2);
   });
 
   it('whose receiver writes back all that it was told shows no secret in record or log', async () => {
