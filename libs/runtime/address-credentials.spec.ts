@@ -46,3 +46,24 @@ describe('a password in the address of a page', () => {
     );
   });
 });
+
+describe('a password in the address of an engine', () => {
+  it.each([
+    ['esdb://admin:p@ss/w#rd@127.0.0.1:2113?tls=false', '@ as %40, / as %2F, # as %23'],
+    ['mongodb://u:p@ss/w@one,two/meerkat?w=majority', '@ as %40, / as %2F'],
+    ['kafka://u:p@s#s@host:9092', '@ as %40, # as %23'],
+    ['esdb://admin:p@ss/w@host:2113?tlsCAFile=/etc/a@b.pem', '@ as %40, / as %2F'],
+  ])('is named also where an @ comes before what separates: %s', (address, written) => {
+    expect(encodingFault(address, 'options')).toBe(
+      `has a user name or password with a character that separates; write ${written}`,
+    );
+  });
+
+  it.each([
+    'esdb://admin:p%40ss@127.0.0.1:2113?tls=false',
+    'esdb://admin:secret@host:2113?tlsCAFile=/etc/a@b.pem',
+    'mongodb://u:p@one,two/meerkat?appName=a@b',
+  ])('that leads where it is meant to is left alone: %s', (address) => {
+    expect(encodingFault(address, 'options')).toBeNull();
+  });
+});

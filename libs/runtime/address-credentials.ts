@@ -20,7 +20,10 @@ function credentialsIn(address: string, behind: BehindHost): readonly [scheme: s
   const [, scheme = '', rest = ''] = /^([a-z][a-z0-9+.-]*):\/\/(.*)$/is.exec(address) ?? [];
   const [authority = ''] = rest.split(webScheme.test(scheme) ? /[/?#\\]/ : /[/?#]/, 1);
   const isEnded = authority.includes('@') || (behind === 'page' && URL.canParse(address));
-  const told = behind !== 'nothing' && isEnded ? authority : rest;
+  // An engine's `@` stands in its options alone: one in front of them ends a password that separates before.
+  const [beforeOptions = ''] = rest.split('?', 1);
+  const isEndedLater = behind === 'options' && beforeOptions.lastIndexOf('@') > authority.length;
+  const told = isEndedLater ? beforeOptions : behind !== 'nothing' && isEnded ? authority : rest;
   return [scheme, told.slice(0, Math.max(0, told.lastIndexOf('@')))];
 }
 
