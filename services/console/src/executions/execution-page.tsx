@@ -24,6 +24,7 @@ import { useValueText } from '../text/value-text.js';
 import type { Other } from './page-comparison.js';
 import { PageFrame } from './page-frame.js';
 import { ScreenshotCard } from './screenshot.js';
+import { Coded } from '../text/coded.js';
 
 const PageComparison = later(async () => (await import('./page-comparison.js')).PageComparison);
 
@@ -117,9 +118,13 @@ export function ExecutionPage({ id }: { readonly id: string }): ReactNode {
           {data.error !== null && (
             <div className="notice bad" role="alert">
               <p>
-                <code>{data.error.reason}</code> {data.error.message}
+                <code>{data.error.reason}</code> <Coded text={data.error.message} />
               </p>
-              {data.error.hint !== undefined && <p>{data.error.hint}</p>}
+              {data.error.hint !== undefined && (
+                <p>
+                  <Coded text={data.error.hint} />
+                </p>
+              )}
               {'frame' in data.error && <pre>{String(data.error.frame)}</pre>}
             </div>
           )}
@@ -129,7 +134,11 @@ export function ExecutionPage({ id }: { readonly id: string }): ReactNode {
               <b className="num">{String(data.outcome)}</b>
             </header>
             <div className="in stack">
-              {data.hint !== undefined && <p className="notice warn">{data.hint}</p>}
+              {data.hint !== undefined && (
+                <p className="notice warn">
+                  <Coded text={data.hint} />
+                </p>
+              )}
               {Object.entries(data.values).map(([name, value]) => (
                 <p key={name} className="mono">
                   {name} <b>{valueText(value)}</b>

@@ -2,6 +2,7 @@
 import type { ReactNode } from 'react';
 import { isProblem } from '../api/problem.js';
 import { useTexts } from '../text/text.js';
+import { Coded } from '../text/coded.js';
 
 export function ProblemNotice({
   error,
@@ -15,12 +16,14 @@ export function ProblemNotice({
   const details = isProblem(error) ? error.details : [];
   return (
     <div className="notice bad stack" role="alert">
-      <p>{message}</p>
+      <p>
+        <Coded text={message} />
+      </p>
       {details.length > 0 && (
         <ul>
           {details.map((detail) => (
             <li key={`${detail.field} ${detail.rule}`}>
-              {detail.field !== '' && <code>{detail.field}</code>} {detail.message}
+              {detail.field !== '' && <code>{detail.field}</code>} <Coded text={detail.message} />
               {detail.line !== undefined && ` (${t('problem.line', { line: detail.line })})`}
             </li>
           ))}

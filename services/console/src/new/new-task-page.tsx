@@ -25,6 +25,7 @@ import { NothingToPick } from './page-source.js';
 import { isEmptyShell, usePreview, type PagePreview } from './preview-query.js';
 import { chosenIn, withGuess, withSelector } from './picked.js';
 import { StepsLine } from './steps-line.js';
+import { Coded } from '../text/coded.js';
 
 const examples = [
   { url: 'https://example.com/', text: 'new.example.changes' },
@@ -338,7 +339,7 @@ export function NewTaskPage(): ReactNode {
       {preview.error !== null && <ProblemNotice error={preview.error} />}
       {found?.error != null && (
         <p className="notice bad" role="alert">
-          {found.error.message} {found.error.hint}
+          <Coded text={[found.error.message, found.error.hint ?? ''].join(' ')} />
         </p>
       )}
       <div className="new-task">

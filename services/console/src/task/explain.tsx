@@ -11,6 +11,7 @@ import { useTexts } from '../text/text.js';
 import { clockTime, useNumbers, withLocalTimes } from '../text/times.js';
 import { useValueText } from '../text/value-text.js';
 import { useExplanation } from './task-query.js';
+import { Coded } from '../text/coded.js';
 import './task.css';
 
 type Tone = 'good' | 'stopped' | 'bad';
@@ -112,12 +113,22 @@ function Chain({ found }: { readonly found: Explanation }): ReactNode {
               {name} <b>{valueText(value)}</b>
             </p>
           ))}
-          {execution.hint !== undefined && <p className="notice warn">{execution.hint}</p>}
+          {execution.hint !== undefined && (
+            <p className="notice warn">
+              <Coded text={execution.hint} />
+            </p>
+          )}
         </Step>
       ) : (
         <Step tone="bad" title={t('explain.failed', { reason: words.failure(execution.error.reason) })}>
-          <p className="found">{execution.error.message}</p>
-          {execution.error.hint !== undefined && <p className="muted">{execution.error.hint}</p>}
+          <p className="found">
+            <Coded text={execution.error.message} />
+          </p>
+          {execution.error.hint !== undefined && (
+            <p className="muted">
+              <Coded text={execution.error.hint} />
+            </p>
+          )}
         </Step>
       )}
       {steps

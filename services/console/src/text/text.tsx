@@ -1,6 +1,15 @@
 /** Texts by language: one catalogue each, ICU messages, loaded when it is used. */
 import { IntlMessageFormat, type FormatXMLElementFn, type PrimitiveType } from 'intl-messageformat';
-import { createContext, useContext, useEffect, useMemo, useState, type ReactNode } from 'react';
+import {
+  createContext,
+  createElement,
+  Fragment,
+  useContext,
+  useEffect,
+  useMemo,
+  useState,
+  type ReactNode,
+} from 'react';
 import type { Catalogue, TextKey } from './catalogue.js';
 
 export type Language = 'en' | 'de';
@@ -60,7 +69,11 @@ function makeTexts(language: Language, catalogue: Catalogue, setLanguage: (langu
       const shown = formatOf(key).format({ ...values });
       return typeof shown === 'string' ? shown : String(shown);
     },
-    rich: (key, values) => formatOf(key).format<ReactNode>({ ...values }) as ReactNode,
+    rich(key, values) {
+      const parts = formatOf(key).format<ReactNode>({ ...values });
+      // As children that stand in their places: React asks the elements of a list for keys.
+      return Array.isArray(parts) ? createElement(Fragment, null, ...(parts as ReactNode[])) : parts;
+    },
   };
 }
 
