@@ -278,7 +278,8 @@ export function busyEvaluatorOf(pid) {
   const shared = treeOf(pid).filter((id) => {
     try {
       const words = readFileSync(`/proc/${id}/cmdline`, 'utf8').split('\0');
-      const at = words.findIndex((word) => word.endsWith('/evaluator.js'));
+      // Behind the flags, one of which names it too.
+      const at = words.findLastIndex((word) => word.endsWith('/evaluator.js'));
       return /node[^/]*$/.test(words[0]) && at > 0 && JSON.parse(words[at + 1]).idleMs > 0;
     } catch {
       return false;
