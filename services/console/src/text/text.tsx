@@ -72,7 +72,7 @@ function makeTexts(language: Language, catalogue: Catalogue, setLanguage: (langu
     rich(key, values) {
       const parts = formatOf(key).format<ReactNode>({ ...values });
       // As children that stand in their places: React asks the elements of a list for keys.
-      return Array.isArray(parts) ? createElement(Fragment, null, ...(parts as ReactNode[])) : parts;
+      return Array.isArray(parts) ? createElement(Fragment, null, ...parts) : parts;
     },
   };
 }
