@@ -1,6 +1,6 @@
 /** Every task of docs/guide/jobs.md is made as it stands, its page is played, and what is decided is what the page promises. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import type { RequestListener } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -51,10 +51,7 @@ const search: RequestListener = (request, response) => {
     response.setHeader('content-type', 'text/html').end(found);
   });
 };
-/** Nothing is timed: the answer begins after the next turn of the loop, as a late one does. */
-const late: RequestListener = (_request, response) => {
-  setImmediate(() => response.setHeader('content-type', 'text/html').end('<h1>Report</h1>'));
-};
+const report: RequestListener = html('<h1>Report</h1>');
 
 const stories: Readonly<Record<string, readonly Step[]>> = {
   'A price falls below a limit': [
@@ -103,7 +100,7 @@ const stories: Readonly<Record<string, readonly Step[]>> = {
     [html('<p class=preis>1.349 €</p>'), 'not_true'],
     [html('<p class=preis>1.299 €</p>'), 'became_true'],
   ],
-  'A slow page': [[late, 'became_true']],
+  'A slow page': [[report, 'became_true']],
   'A page is down': [
     [answering(404, 'x'), 'error_below_threshold'],
     [answering(404, 'x'), 'error_below_threshold'],
@@ -195,6 +192,20 @@ describe('the page of jobs', () => {
       const run = await api.execute(created.id, 60);
       if (decided !== '') expect([index, run.decision?.reason, run.error]).toEqual([index, decided, run.error]);
     }
+  });
+
+  it('waits for a slow page when a task that waits a second has given it up', async () => {
+    const { api } = installation;
+    const title = 'A slow page';
+    const waiting: ServerResponse[] = [];
+    world.site.serve(pathOf(title), (_request, response) => void waiting.push(response));
+    const patient = await api.create({ ...taskIn(title), schedule: { type: 'manual' } });
+    const hasty = { ...taskIn(title), fetch: { timeoutSeconds: 1 }, schedule: { type: 'manual' } };
+    const waited = api.execute(patient.id, 60);
+    await until('it waits', () => waiting.length > 0);
+    expect((await api.execute((await api.create(hasty)).id, 30)).error).toMatchObject({ reason: 'timed_out' });
+    for (const response of waiting) response.setHeader('content-type', 'text/html').end('<h1>Report</h1>');
+    expect((await waited).decision).toMatchObject({ reason: 'became_true' });
   });
 
   it('watches the certificate of a page', async () => {
