@@ -5,6 +5,7 @@ import { Kafka, logLevel, type Admin, type ISocketFactory, type LogEntry, type S
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 import { withTimeout } from '#concurrency/timeout';
 import { AppError, unavailable } from '#runtime/errors';
+import { createCountedLines, type CountedLines } from '#runtime/counted-lines';
 import type { Logger } from '#runtime/logger';
 
 export interface KafkaConnection {
@@ -33,7 +34,6 @@ export interface KafkaClient {
 
 const keepAliveMs = 60_000;
 const pendingCheckMs = 10;
-const sameLineEveryMs = 10_000;
 
 export function busUnavailable(message: string, cause?: unknown): AppError {
   return unavailable('bus_unavailable', message, 1, cause);
@@ -60,17 +60,13 @@ RequestQueue.prototype.scheduleCheckPendingRequests = function (this: RequestQue
   this.throttleCheckTimeoutId = setTimeout(check, Math.max(this.throttledUntil - Date.now(), pendingCheckMs));
 };
 
-/** When each line was last written, per logger: while a broker is away, every client says the same several times a second. */
-const written = new WeakMap<Logger, Map<string, number>>();
+/** Per logger: while a broker is away, every client says the same several times a second. */
+const warnings = new WeakMap<Logger, CountedLines>();
 
-function isRepeated(logger: Logger, line: string): boolean {
-  const times = written.get(logger) ?? new Map<string, number>();
-  written.set(logger, times);
-  const now = Date.now();
-  if (now - (times.get(line) ?? 0) < sameLineEveryMs) return true;
-  if (times.size > 200) times.clear();
-  times.set(line, now);
-  return false;
+function warningsOf(logger: Logger): CountedLines {
+  const known = warnings.get(logger) ?? createCountedLines(logger);
+  warnings.set(logger, known);
+  return known;
 }
 
 /**
@@ -78,11 +74,10 @@ function isRepeated(logger: Logger, line: string): boolean {
  * reaches its caller. The lines that count are written by our own code.
  */
 function writeLog(logger: Logger, { level, namespace, log: { message, ...fields } }: LogEntry): void {
-  if (isRepeated(logger, `${namespace}: ${message}`)) return;
   const { error, broker, groupId } = fields as { error?: string | Error; broker?: unknown; groupId?: unknown };
   const shown = { kafkajs: namespace, broker, group: groupId, error: error === undefined ? undefined : String(error) };
   const isToldOtherwise = namespace === 'Producer' || /^(Response|Crash:) /.test(message);
-  if (level === logLevel.ERROR && !isToldOtherwise) logger.warn(shown, message);
+  if (level === logLevel.ERROR && !isToldOtherwise) warningsOf(logger).warn(`${namespace}: ${message}`, shown, message);
   else logger.debug(shown, message);
 }
 

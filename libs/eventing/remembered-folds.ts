@@ -52,8 +52,8 @@ async function eventsSince(
 }
 
 /**
- * What a stream leads to, and the events that did. Rejects as the event store does, and with `UnreadableEvent`. What only one
- * decider reads: a stream is remembered with its state, whose fold is always the same.
+ * What a stream leads to, and the events that did. Rejects as the event store does, and with `UnreadableEvent`. A stream is
+ * always folded in the same way, by the one aggregate that it belongs to: so its state is remembered by its name alone.
  */
 export async function foldRemembered<State, Event extends DomainEvent>(
   store: EventStore,
