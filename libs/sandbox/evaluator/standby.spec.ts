@@ -1,21 +1,26 @@
 /** Processes that stand by once one has died. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { found } from '#runtime/probe.kit';
-import { jobOf, quick } from '../kit.contract.js';
+import { jobOf, patient } from '../kit.contract.js';
 import type { EvaluatorChannel, EvaluatorUse } from './evaluator-channel.js';
 import { evaluatorFiles, usualSettings } from './evaluator-place.js';
 import { EvaluatorSupervisor } from './evaluator-supervisor.js';
+import { FrameReader } from './frames.js';
+import { largestRequestBytes, signals } from './messages.js';
 import { spawnEvaluator } from './spawned-evaluator.js';
 
 describe('a process that stands by', () => {
   const { places, ...paths } = evaluatorFiles('parse5');
   let opened: { readonly use: EvaluatorUse; readonly channel: EvaluatorChannel }[];
   let isHeard: Set<EvaluatorChannel>;
+  /** Those that were asked to start their threads ahead of any job. */
+  let warmedUp: Set<EvaluatorChannel>;
   let supervisor: EvaluatorSupervisor;
 
   beforeEach(() => {
     opened = [];
     isHeard = new Set();
+    warmedUp = new Set();
     supervisor = new EvaluatorSupervisor({
       ...usualSettings(paths),
       workers: 1,
@@ -23,6 +28,14 @@ describe('a process that stands by', () => {
       open: (settings, use) => {
         const channel = spawnEvaluator(places, settings);
         opened.push({ use, channel });
+        const reader = new FrameReader(largestRequestBytes);
+        const write = channel.pipe.write.bind(channel.pipe);
+        channel.pipe.write = (chunk: Uint8Array) => {
+          reader.push(chunk, ({ id, word }) => {
+            if (id === 0 && word === signals.warmUp) warmedUp.add(channel);
+          });
+          return write(chunk);
+        };
         // Its first word is that it is ready.
         channel.pipe.once('data', () => isHeard.add(channel));
         return channel;
@@ -36,10 +49,13 @@ describe('a process that stands by', () => {
   afterEach(() => supervisor.close());
 
   const run = (code: string) => supervisor.run('evaluate', jobOf(code), { cpuMs: 20_000, isUrgent: false });
+  /** Ended by the watch on its thread: the guest's own limit is far beyond that, and never comes first. */
+  const runEndless = () =>
+    supervisor.run('evaluate', jobOf('for (;;);', { limits: patient }), { cpuMs: 500, isUrgent: false });
   const sharedPid = () => supervisor.running[0]?.pid;
   /** With a job in its hands. */
   const die = async (): Promise<void> => {
-    const endless = supervisor.run('evaluate', jobOf('for (;;);', { limits: quick }), { cpuMs: 100, isUrgent: false });
+    const endless = runEndless();
     process.kill(
       await found(async () => (supervisor.running[0]?.jobs === 1 ? (sharedPid() ?? null) : null)),
       'SIGKILL',
@@ -72,11 +88,22 @@ describe('a process that stands by', () => {
     await found(async () => of('shared').length === 4 && of('quarantine').length === 4);
   });
 
+  it('has started its threads by then: no job waits for one', async () => {
+    await run('true');
+    expect(warmedUp.size).toBe(0);
+    await die();
+    await run('true');
+    await allStandBy();
+    // The first of each use has died, and so has the one that came at once in its place.
+    const standing = [...of('shared').slice(2), ...of('quarantine').slice(1)].map(({ channel }) => channel);
+    expect(standing.filter((channel) => warmedUp.has(channel))).toHaveLength(3);
+  });
+
   it('gets no job where it has ended meanwhile: no job is blamed for that', async () => {
     await run('true');
     await die();
     await allStandBy();
-    const endless = supervisor.run('evaluate', jobOf('for (;;);', { limits: quick }), { cpuMs: 100, isUrgent: false });
+    const endless = runEndless();
     await found(async () => supervisor.running[0]?.jobs === 1);
     for (const { channel } of opened) channel.kill();
     expect(await endless).toMatchObject({ ok: false, ended: 'cpu_time' });
