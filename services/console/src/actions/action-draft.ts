@@ -29,8 +29,13 @@ const fresh: Common = {
 export const freshAction = (type: string): ActionDraft => ({ ...fresh, type, config: {} });
 export const freshContactAction = (contact: string): ActionDraft => ({ ...fresh, contact });
 
-/** What it goes by: its channel, or the contact that holds the settings. */
-export const nameOf = (action: ActionDraft | Action): string => ('contact' in action ? action.contact : action.type);
+/** What was kept of one; null where it says neither a channel nor a contact. */
+export function actionDraftOf(kept: object): ActionDraft | null {
+  const { type, config, contact } = kept as Readonly<Record<string, unknown>>;
+  const isByContact = typeof contact === 'string';
+  const isByChannel = typeof type === 'string' && typeof config === 'object' && config !== null;
+  return isByContact || isByChannel ? ({ ...fresh, ...kept } as ActionDraft) : null;
+}
 
 export const settingsOf = (action: ActionDraft | Action): Settings =>
   'contact' in action ? { contact: action.contact } : action.config;

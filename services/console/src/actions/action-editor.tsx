@@ -7,6 +7,7 @@ import { faultOf } from '../api/problem.js';
 import { TextField } from '../frame/labelled.js';
 import { useTexts } from '../text/text.js';
 import { freshAction, freshContactAction, kinds, type ActionDraft } from './action-draft.js';
+import { useChannelName } from './use-channel-name.js';
 import type { ActionType } from './action-types.js';
 import { SchemaForm } from './schema-form.js';
 
@@ -33,6 +34,7 @@ interface EditorProps {
 
 function ChannelSettings({ types, action, error, path, onChange }: EditorProps): ReactNode {
   const { t, rich } = useTexts();
+  const channelName = useChannelName();
   if ('contact' in action) {
     const link = (words: ReactNode): ReactNode => <Link href="/settings/contacts">{words}</Link>;
     return <p className="muted">{rich('actions.byContact', { name: action.contact, a: link })}</p>;
@@ -41,7 +43,9 @@ function ChannelSettings({ types, action, error, path, onChange }: EditorProps):
   const prefix = path === '' ? '' : `${path}.`;
   return (
     <>
-      {type?.available === false && <p className="notice warn">{t('actions.unavailable', { type: action.type })}</p>}
+      {type?.available === false && (
+        <p className="notice warn">{t('actions.unavailable', { type: channelName(action.type) })}</p>
+      )}
       {type !== undefined && (
         <SchemaForm
           key={action.type}
@@ -118,6 +122,7 @@ export function ActionSelect(props: {
   readonly onChoose: (action: ActionDraft | null) => void;
 }): ReactNode {
   const { t } = useTexts();
+  const channelName = useChannelName();
   const contacts = useContacts().data ?? [];
   const { action, onChoose } = props;
   return (
@@ -137,7 +142,7 @@ export function ActionSelect(props: {
         <optgroup label={t('settings.contacts')}>
           {contacts.map(({ name, type }) => (
             <option key={name} value={`${contactMark}${name}`}>
-              {name} ({type})
+              {name} ({channelName(type)})
             </option>
           ))}
         </optgroup>
@@ -151,9 +156,10 @@ export function ActionSelect(props: {
 
 export function TypeOptions({ types }: { readonly types: readonly ActionType[] }): ReactNode {
   const { t } = useTexts();
+  const channelName = useChannelName();
   return types.map(({ type, available }) => (
     <option key={type} value={type}>
-      {type}
+      {channelName(type)}
       {available ? '' : ` – ${t('actions.notHere')}`}
     </option>
   ));

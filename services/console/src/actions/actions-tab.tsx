@@ -1,22 +1,25 @@
 /** How a task notifies: its actions with their settings by the channel's own schema, tested and previewed. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState, type ReactNode } from 'react';
+import { useCallback, useState, type ReactNode } from 'react';
 import { api, dataOf } from '../api/client.js';
 import type { Action, Delivery, MessagePreview, Task } from '../api/types.js';
 import { DeliveryState } from '../deliveries/delivery-state.js';
 import { CopyField } from '../frame/copy-field.js';
 import { EditAndRemove } from '../frame/edit-and-remove.js';
+import { useKept } from '../frame/kept.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
 import { SettingsList } from '../frame/settings-list.js';
-import { useToast } from '../frame/toasts.js';
+import { useFailureToast, useToast } from '../frame/toasts.js';
 import { useMay } from '../session/session.js';
 import { ChangedField } from '../task/history-tab.js';
 import { useTexts } from '../text/text.js';
-import { inputOf, nameOf, settingsOf, type ActionDraft } from './action-draft.js';
+import { actionDraftOf, inputOf, settingsOf, type ActionDraft } from './action-draft.js';
 import { ActionEditor, ActionSelect } from './action-editor.js';
 import { useActionTypes, type ActionType } from './action-types.js';
+import { useActionName } from './use-channel-name.js';
 import { useActionEdit, type ActionEdit } from './use-action-edit.js';
 import type { Settings } from './field-kinds.js';
+import { actionWithoutSecrets, secretMask } from './without-secrets.js';
 
 function Preview({ preview }: { readonly preview: MessagePreview }): ReactNode {
   return (
@@ -90,28 +93,39 @@ function ActionCard({
 }): ReactNode {
   const { t } = useTexts();
   const toast = useToast();
+  const failed = useFailureToast();
   const client = useQueryClient();
   const mayWrite = useMay('write');
+  const actionName = useActionName();
   const [madeSecret, setMadeSecret] = useState<string | null>(null);
   const path = { id: task.id, actionId: action.id };
   const refresh = (): void => void client.invalidateQueries({ queryKey: ['task', task.id] });
-  const edit = useActionEdit(task, action, () => {
+  const edit = useActionEdit(task, action, types, () => {
     refresh();
     toast(t('actions.saved'));
   });
-  const remove = useMutation({
-    mutationFn: () => dataOf(api.DELETE('/api/notifications/{id}/actions/{actionId}', { params: { path } })),
-    onSuccess: () => {
+  /** The action comes back by the task as it was before, unless somebody changed that since: nobody is overruled. */
+  const undoRemoval = async (before: number): Promise<void> => {
+    try {
+      const params = { path: { id: task.id } };
+      const { revision } = await dataOf(api.GET('/api/notifications/{id}', { params }));
+      if (revision > before + 1) {
+        failed(t('undo.changed', { revision, before }));
+        return;
+      }
+      await dataOf(api.POST('/api/notifications/{id}/rollback', { params, body: { revision: before } }));
       refresh();
-      toast(t('actions.removed'), () => {
-        // The action comes back by the task as it was before.
-        void dataOf(
-          api.POST('/api/notifications/{id}/rollback', {
-            params: { path: { id: task.id } },
-            body: { revision: task.revision },
-          }),
-        ).then(refresh, (error: unknown) => toast((error as Error).message));
-      });
+    } catch (error) {
+      failed(t('undo.failed', { message: (error as Error).message }), () => void undoRemoval(before));
+    }
+  };
+  const remove = useMutation({
+    mutationFn: (_revision: number) =>
+      dataOf(api.DELETE('/api/notifications/{id}/actions/{actionId}', { params: { path } })),
+    onSuccess: (_removed, revision) => {
+      edit.drop();
+      refresh();
+      toast(t('actions.removed'), () => void undoRemoval(revision));
     },
     onError: (error) => toast(error.message),
   });
@@ -143,9 +157,9 @@ function ActionCard({
     onError: (error) => toast(error.message),
   });
   return (
-    <section className="card" aria-label={`${nameOf(action)} ${action.id}`}>
+    <section className="card" aria-label={`${actionName(action)} ${action.id}`}>
       <header>
-        <h2>{nameOf(action)}</h2>
+        <h2>{actionName(action)}</h2>
         {!action.enabled && <span className="tag">{t('actions.off')}</span>}
         <span className="small muted">{action.on.map((kind) => t(`actions.on.${kind}`)).join(', ')}</span>
         <span className="grow" />
@@ -170,7 +184,7 @@ function ActionCard({
           isOff={!mayWrite}
           isRemoving={remove.isPending}
           onEdit={edit.draft === null ? edit.begin : edit.drop}
-          onRemove={() => remove.mutate()}
+          onRemove={() => remove.mutate(task.revision)}
         />
       </header>
       <div className="in stack">
@@ -193,11 +207,12 @@ function ActionCard({
             {edit.error !== null && <ProblemNotice error={edit.error} />}
             {edit.theirs !== null && <BothVersions edit={edit} theirs={edit.theirs} mine={edit.draft} />}
             {edit.theirs === null && (
-              <p>
+              <div className="bar">
                 <button type="submit" className="button main" disabled={edit.isSaving}>
                   {t('frame.save')}
                 </button>
-              </p>
+                <span className="small muted">{t('draft.keptForm')}</span>
+              </div>
             )}
           </form>
         )}
@@ -211,14 +226,15 @@ function NewAction({ task, types }: { readonly task: Task; readonly types: reado
   const client = useQueryClient();
   const toast = useToast();
   const mayWrite = useMay('write');
-  const [draft, setDraft] = useState<ActionDraft | null>(null);
+  const withoutSecrets = useCallback((typed: ActionDraft) => actionWithoutSecrets(typed, types), [types]);
+  const [draft, setDraft] = useKept(`${task.id}.new-action`, actionDraftOf, withoutSecrets);
   const [madeSecret, setMadeSecret] = useState<string | null>(null);
   const add = useMutation({
     mutationFn: (action: ActionDraft) =>
       dataOf(api.POST('/api/notifications/{id}/actions', { params: { path: { id: task.id } }, body: inputOf(action) })),
     onSuccess: (made) => {
       const { secret } = ('config' in made ? made.config : {}) as { readonly secret?: string };
-      setMadeSecret(secret !== undefined && secret !== '********' ? secret : null);
+      setMadeSecret(secret !== undefined && secret !== secretMask ? secret : null);
       setDraft(null);
       void client.invalidateQueries({ queryKey: ['task', task.id] });
       toast(t('actions.added'));
@@ -245,11 +261,22 @@ function NewAction({ task, types }: { readonly task: Task; readonly types: reado
         >
           <ActionEditor types={types} action={draft} error={add.error} path="" onChange={setDraft} />
           {add.error !== null && <ProblemNotice error={add.error} />}
-          <p>
+          <div className="bar">
             <button type="submit" className="button main" disabled={!mayWrite || add.isPending}>
               {t('actions.add')}
             </button>
-          </p>
+            <button
+              type="button"
+              className="button plain"
+              onClick={() => {
+                setDraft(null);
+                add.reset();
+              }}
+            >
+              {t('draft.discard')}
+            </button>
+            <span className="small muted">{t('draft.keptForm')}</span>
+          </div>
         </form>
       )}
     </section>

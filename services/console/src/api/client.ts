@@ -2,6 +2,7 @@
 import createClient from 'openapi-fetch';
 import { ApiProblem, problemOf } from './problem.js';
 import type { paths } from './schema.js';
+import { notConnectedWords } from './wording.js';
 
 /** Called with each answer: whether the server was reached, and whether the session still holds. */
 type Listener = (state: 'reached' | 'lost' | 'signed-out') => void;
@@ -24,7 +25,7 @@ async function reachingFetch(request: Request): Promise<Response> {
   } catch (error) {
     if (request.signal.aborted) throw error;
     report('lost');
-    throw new ApiProblem({ status: 0, reason: 'not_connected', message: 'The server could not be reached.' });
+    throw new ApiProblem({ status: 0, reason: 'not_connected', message: notConnectedWords() });
   }
 }
 
@@ -41,7 +42,7 @@ export async function answerOf<A extends Answered>(asked: Promise<A>): Promise<N
   const { data, error, response } = await asked;
   if (response.ok && data !== undefined && data !== null) return data;
   if (response.status === 401 && !new URL(response.url).pathname.startsWith('/api/sessions')) report('signed-out');
-  throw problemOf(response.status, error, response.headers.get('retry-after'));
+  throw await problemOf(response.status, error, response.headers.get('retry-after'));
 }
 
 /** What stands in the envelope's `data`. */

@@ -1,12 +1,5 @@
 /** What the API refused, or what kept it from answering, as one kind of error. */
-
-export interface ProblemDetail {
-  readonly field: string;
-  readonly rule: string;
-  readonly message: string;
-  readonly line?: number;
-  readonly column?: number;
-}
+import { wording, type ProblemDetail, type Refusal } from './wording.js';
 
 /** `status` 0: no answer came at all. */
 export class ApiProblem extends Error {
@@ -15,13 +8,7 @@ export class ApiProblem extends Error {
   readonly details: readonly ProblemDetail[];
   readonly retryAfterSeconds: number | null;
 
-  constructor(problem: {
-    readonly status: number;
-    readonly reason: string;
-    readonly message: string;
-    readonly details?: readonly ProblemDetail[];
-    readonly retryAfterSeconds?: number | null;
-  }) {
+  constructor(problem: Refusal & { readonly status: number; readonly retryAfterSeconds?: number | null }) {
     super(problem.message);
     this.name = 'ApiProblem';
     this.status = problem.status;
@@ -44,28 +31,19 @@ export function faultOf(error: unknown, field: string): string | null {
   return inside === undefined ? null : `${inside.field}: ${inside.message}`;
 }
 
-/** A body as the API writes errors, or null for anything else. */
-export function problemOf(status: number, body: unknown, retryAfter: string | null): ApiProblem {
+/** What the body of an answer says, in the words of the server. */
+function refusalOf(status: number, body: unknown): Refusal {
   const error: unknown = typeof body === 'object' && body !== null && 'error' in body ? body.error : null;
-  const retryAfterSeconds = retryAfter === null ? null : Number.parseInt(retryAfter, 10);
   if (typeof error !== 'object' || error === null || !('message' in error)) {
-    return new ApiProblem({
-      status,
-      reason: 'unreadable',
-      message: `The server answered ${status}.`,
-      retryAfterSeconds,
-    });
+    return { reason: 'unreadable', message: `The server answered ${status}.` };
   }
-  const given = error as {
-    readonly message: string;
-    readonly reason?: string;
-    readonly details?: readonly ProblemDetail[];
-  };
-  return new ApiProblem({
-    status,
-    reason: given.reason ?? 'unknown',
-    message: given.message,
-    details: given.details ?? [],
-    retryAfterSeconds,
-  });
+  const given = error as Refusal & { readonly reason?: string };
+  return { reason: given.reason ?? 'unknown', message: given.message, details: given.details ?? [] };
+}
+
+/** Of an answer that is a refusal, in the reader's words as far as there are any. */
+export async function problemOf(status: number, body: unknown, retryAfter: string | null): Promise<ApiProblem> {
+  const { ofRefusal } = await wording();
+  const retryAfterSeconds = retryAfter === null ? null : Number.parseInt(retryAfter, 10);
+  return new ApiProblem({ ...ofRefusal(refusalOf(status, body)), status, retryAfterSeconds });
 }

@@ -22,4 +22,3 @@ export type BrowserStep = Schemas['BrowserStep'];
 export type MessagePreview = Schemas['MessagePreview'];
 export type Contact = Schemas['Contact'];
 export type ContactInput = Schemas['ContactInput'];
-export type OrganizationStatistics = Schemas['OrganizationStatistics'];

@@ -9,6 +9,7 @@ import { ProblemNotice } from '../frame/problem-notice.js';
 import { useTitle } from '../frame/title.js';
 import { Actor } from '../session/actors.js';
 import { ChangedField } from '../task/history-tab.js';
+import { useTaskNames } from '../tasks/task-names.js';
 import { AbsoluteTime } from '../text/time.js';
 import { useTexts } from '../text/text.js';
 
@@ -57,6 +58,7 @@ export function AuditPage(): ReactNode {
     getNextPageParam: nextCursorOf,
   });
   const entries = (found.data?.pages ?? []).flatMap(({ data }) => data);
+  const nameOf = useTaskNames(entries.map(({ resource }) => resource).filter((id) => id.startsWith('ntf_')));
   return (
     <div className="stack">
       <h1>{t('frame.audit')}</h1>
@@ -104,7 +106,9 @@ export function AuditPage(): ReactNode {
             </td>
             <td className="mono">
               {entry.resource.startsWith('ntf_') ? (
-                <Link href={`/tasks/${entry.resource}`}>{entry.resource}</Link>
+                <Link href={`/tasks/${entry.resource}`}>
+                  <bdi title={entry.resource}>{nameOf(entry.resource) ?? entry.resource}</bdi>
+                </Link>
               ) : (
                 entry.resource
               )}

@@ -8,7 +8,8 @@ import { unifiedMergeView } from '@codemirror/merge';
 import { Compartment, EditorState } from '@codemirror/state';
 import { EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
-import { useEffect, useRef, type ReactNode } from 'react';
+import { useEffect, useId, useRef, type ReactNode } from 'react';
+import { useTexts } from '../text/text.js';
 import { adoptEditorStyles } from './adopt-styles.js';
 import { completeTaskCode } from './completions.js';
 import './condition.css';
@@ -49,6 +50,8 @@ function diagnosticsOf(state: EditorState, faults: readonly CodeFault[]): Diagno
 }
 
 export function CodeEditor({ code, saved, label, faults, isReadOnly = false, onChange }: Props): ReactNode {
+  const { t } = useTexts();
+  const hintId = useId();
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
   const merge = useRef(new Compartment());
@@ -78,7 +81,7 @@ export function CodeEditor({ code, saved, label, faults, isReadOnly = false, onC
           // Tab indents; Escape first leaves the editor, so that the keyboard is never caught in it.
           keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap, indentWithTab]),
           EditorView.lineWrapping,
-          EditorView.contentAttributes.of({ 'aria-label': label }),
+          EditorView.contentAttributes.of({ 'aria-label': label, 'aria-describedby': hintId }),
           EditorState.readOnly.of(isReadOnly),
           merge.current.of(mergeOf(first.current.saved)),
           EditorView.updateListener.of((update) => {
@@ -92,7 +95,7 @@ export function CodeEditor({ code, saved, label, faults, isReadOnly = false, onC
       editor.destroy();
       view.current = null;
     };
-  }, [label, isReadOnly]);
+  }, [label, isReadOnly, hintId]);
   useEffect(() => {
     const editor = view.current;
     if (editor === null || editor.state.doc.toString() === code) return;
@@ -105,5 +108,12 @@ export function CodeEditor({ code, saved, label, faults, isReadOnly = false, onC
     const editor = view.current;
     editor?.dispatch(setDiagnostics(editor.state, diagnosticsOf(editor.state, faults)));
   }, [faults, code]);
-  return <div className="code-editor" ref={place} />;
+  return (
+    <div className="code-editor">
+      <div ref={place} />
+      <p id={hintId} className="leave-hint small muted">
+        {t('condition.leaveEditor')}
+      </p>
+    </div>
+  );
 }

@@ -23,6 +23,7 @@ export function useStartShadow(id: string) {
       dataOf(api.PUT('/api/notifications/{id}/shadow', { params: { path: { id } }, body: body as never })),
     onSuccess: (shadow) => {
       client.setQueryData(shadowKey(id), shadow);
+      void client.invalidateQueries({ queryKey: ['task', id, 'at'] });
       toast(t('shadow.started'));
     },
     onError: (error) => toast(error.message),
@@ -37,6 +38,8 @@ export function ShadowCard({ task }: { readonly task: Task }): ReactNode {
   const mayWrite = useMay('write');
   const { data, error, refetch } = useQuery({
     queryKey: shadowKey(task.id),
+    // Where there is none, asking for it is an error that the browser shows.
+    enabled: task.shadow !== undefined,
     refetchInterval: 10_000,
     queryFn: async () => {
       try {
@@ -48,7 +51,11 @@ export function ShadowCard({ task }: { readonly task: Task }): ReactNode {
     },
   });
   const after = (text: string): void => {
-    void client.invalidateQueries({ queryKey: ['task', task.id] });
+    // It is gone: to ask for it once more would be refused.
+    void client.invalidateQueries({
+      queryKey: ['task', task.id],
+      predicate: ({ queryKey }) => queryKey[2] !== 'shadow',
+    });
     toast(text);
   };
   const promote = useMutation({
@@ -61,6 +68,7 @@ export function ShadowCard({ task }: { readonly task: Task }): ReactNode {
     onSuccess: () => after(t('shadow.ended')),
     onError: (refused) => toast(refused.message),
   });
+  if (task.shadow === undefined) return null;
   if (error !== null) return <ProblemNotice error={error} onRetry={() => void refetch()} />;
   if (data === null || data === undefined) return null;
   return (

@@ -1,5 +1,6 @@
 /** What a trial found: the answer, the value, what a message would say, and where it went wrong. */
 import type { ReactNode } from 'react';
+import { useChannelName } from '../actions/use-channel-name.js';
 import type { Trial } from '../api/types.js';
 import { StateMark } from '../marks/state-mark.js';
 import { useTexts } from '../text/text.js';
@@ -25,6 +26,7 @@ export function TrialVerdict({ trial }: { readonly trial: Trial }): ReactNode {
 
 export function TrialDetails({ trial }: { readonly trial: Trial }): ReactNode {
   const { t } = useTexts();
+  const channelName = useChannelName();
   const hint = trial.error?.hint ?? trial.hint;
   return (
     <div className="stack">
@@ -44,7 +46,7 @@ export function TrialDetails({ trial }: { readonly trial: Trial }): ReactNode {
       {trial.logs.length > 0 && <pre>{trial.logs.map(({ level, message }) => `${level}: ${message}`).join('\n')}</pre>}
       {trial.messages.slice(0, 3).map((message) => (
         <div key={`${message.actionId} ${message.kind}`} className="notice">
-          <p className="small muted">{t('trial.message', { type: message.actionType })}</p>
+          <p className="small muted">{t('trial.message', { type: channelName(message.actionType) })}</p>
           <p>
             <b>{message.title}</b>
           </p>

@@ -3,6 +3,7 @@ import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useActionTypes } from '../actions/action-types.js';
+import { useChannelName } from '../actions/use-channel-name.js';
 import { answerOf, api } from '../api/client.js';
 import { nextCursorOf } from '../api/cursor.js';
 import type { Delivery } from '../api/types.js';
@@ -12,6 +13,7 @@ import { FilterSelect } from '../frame/filter-select.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
 import { useTitle } from '../frame/title.js';
 import { useChanges } from '../stream/stream.js';
+import { useTaskNames } from '../tasks/task-names.js';
 import { RelativeTime } from '../text/time.js';
 import { useRunWords } from '../text/run-words.js';
 import { useTexts } from '../text/text.js';
@@ -20,8 +22,9 @@ import { kindOf, states } from './delivery-words.js';
 import { RecoverDialog } from './recover-dialog.js';
 import { ResendButton } from './resend-button.js';
 
-function Row({ delivery }: { readonly delivery: Delivery }): ReactNode {
+function Row({ delivery, name }: { readonly delivery: Delivery; readonly name: string | null }): ReactNode {
   const { t } = useTexts();
+  const channelName = useChannelName();
   const last = delivery.attempts.at(-1);
   const words = useRunWords();
   return (
@@ -35,11 +38,13 @@ function Row({ delivery }: { readonly delivery: Delivery }): ReactNode {
         </Link>
       </td>
       <td>
-        {words.kind(kindOf(delivery))} · {delivery.actionType}
+        {words.kind(kindOf(delivery))} · {channelName(delivery.actionType)}
       </td>
       <td>
-        <Link href={`/tasks/${delivery.notificationId}`}>{t('runs.task')}</Link> ·{' '}
-        <Link href={`/executions/${delivery.executionId}`}>{t('happened.run')}</Link>
+        <Link href={`/tasks/${delivery.notificationId}`}>
+          <bdi>{name ?? t('runs.task')}</bdi>
+        </Link>{' '}
+        · <Link href={`/executions/${delivery.executionId}`}>{t('happened.run')}</Link>
       </td>
       <td className="num">
         {delivery.attempts.length}
@@ -57,6 +62,7 @@ function Row({ delivery }: { readonly delivery: Delivery }): ReactNode {
 
 export function DeliveriesPage(): ReactNode {
   const { t } = useTexts();
+  const channelName = useChannelName();
   useTitle(t('frame.deliveries'));
   const client = useQueryClient();
   const types = useActionTypes();
@@ -74,6 +80,7 @@ export function DeliveriesPage(): ReactNode {
     getNextPageParam: nextCursorOf,
   });
   const all = (found.data?.pages ?? []).flatMap(({ data }) => data);
+  const nameOf = useTaskNames(all.map(({ notificationId }) => notificationId));
   return (
     <div className="stack">
       <div className="bar">
@@ -90,6 +97,7 @@ export function DeliveriesPage(): ReactNode {
           label={t('deliveries.channel')}
           value={chosen.actionType ?? ''}
           options={channels}
+          wordOf={channelName}
           onChoose={(actionType) => choose({ actionType })}
         />
         <RecoverDialog channels={channels} />
@@ -109,7 +117,7 @@ export function DeliveriesPage(): ReactNode {
         none={all.length === 0 && found.isSuccess ? t('deliveries.none') : null}
       >
         {all.map((delivery) => (
-          <Row key={delivery.id} delivery={delivery} />
+          <Row key={delivery.id} delivery={delivery} name={nameOf(delivery.notificationId)} />
         ))}
       </DataTable>
       <ShowEarlier query={found} />

@@ -2,11 +2,13 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { useChannelName } from '../actions/use-channel-name.js';
 import { api, dataOf } from '../api/client.js';
 import { PageSkeleton } from '../frame/page-skeleton.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
 import { useTitle } from '../frame/title.js';
 import { useChanges } from '../stream/stream.js';
+import { useTaskNames } from '../tasks/task-names.js';
 import { AbsoluteTime } from '../text/time.js';
 import { useRunWords } from '../text/run-words.js';
 import { useTexts } from '../text/text.js';
@@ -18,6 +20,7 @@ import { ResendButton } from './resend-button.js';
 export function DeliveryPage({ id }: { readonly id: string }): ReactNode {
   const { t } = useTexts();
   const words = useRunWords();
+  const channelName = useChannelName();
   useTitle(t('deliveries.one'));
   const client = useQueryClient();
   const queryKey = ['delivery', id] as const;
@@ -28,6 +31,7 @@ export function DeliveryPage({ id }: { readonly id: string }): ReactNode {
     queryKey,
     queryFn: () => dataOf(api.GET('/api/deliveries/{id}', { params: { path: { id } } })),
   });
+  const nameOf = useTaskNames(data === undefined ? [] : [data.notificationId]);
   if (error !== null) return <ProblemNotice error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <PageSkeleton />;
   return (
@@ -36,15 +40,17 @@ export function DeliveryPage({ id }: { readonly id: string }): ReactNode {
         <Link href="/deliveries">{t('frame.deliveries')}</Link> /
       </p>
       <div className="bar">
-        <h1>{t('deliveries.title', { kind: words.kind(kindOf(data)), channel: data.actionType })}</h1>
+        <h1>{t('deliveries.title', { kind: words.kind(kindOf(data)), channel: channelName(data.actionType) })}</h1>
         <DeliveryState state={data.state} />
         <span className="grow" />
         <ResendButton delivery={data} />
         <span className="small muted mono">{data.id}</span>
       </div>
       <p className="muted">
-        <Link href={`/tasks/${data.notificationId}`}>{t('runs.task')}</Link> ·{' '}
-        <Link href={`/executions/${data.executionId}`}>{t('happened.run')}</Link> · {t('deliveries.decided')}{' '}
+        <Link href={`/tasks/${data.notificationId}`}>
+          <bdi>{nameOf(data.notificationId) ?? t('runs.task')}</bdi>
+        </Link>{' '}
+        · <Link href={`/executions/${data.executionId}`}>{t('happened.run')}</Link> · {t('deliveries.decided')}{' '}
         <AbsoluteTime at={data.createdAt} />
         {!hasEnded(data) && (
           <>

@@ -1,6 +1,7 @@
 /** After a receiver was down: all messages of a time that did not arrive are sent again, each under its own id. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
+import { useChannelName } from '../actions/use-channel-name.js';
 import { api, dataOf } from '../api/client.js';
 import { faultOf } from '../api/problem.js';
 import { FormDialog } from '../frame/form-dialog.js';
@@ -16,6 +17,7 @@ const dayMs = 86_400_000;
 
 export function RecoverDialog({ channels }: { readonly channels: readonly string[] }): ReactNode {
   const { t } = useTexts();
+  const channelName = useChannelName();
   const client = useQueryClient();
   const may = useMay('write');
   const [isOpen, setOpen] = useState(false);
@@ -81,7 +83,7 @@ export function RecoverDialog({ channels }: { readonly channels: readonly string
         <SelectField
           label={t('deliveries.channel')}
           value={channel}
-          options={[['', t('frame.any')], ...channels.map((one) => [one, one] as const)]}
+          options={[['', t('frame.any')], ...channels.map((one) => [one, channelName(one)] as const)]}
           onChoose={setChannel}
         />
       </div>

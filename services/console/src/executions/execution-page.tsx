@@ -17,6 +17,7 @@ import { useTask } from '../task/task-query.js';
 import { stateOfRun } from '../task/what-happened.js';
 import type { TextKey } from '../text/catalogue.js';
 import { AbsoluteTime } from '../text/time.js';
+import { byteSize } from '../text/byte-size.js';
 import { useRunWords } from '../text/run-words.js';
 import { useTexts } from '../text/text.js';
 import { useNumbers } from '../text/times.js';
@@ -29,7 +30,7 @@ import { Coded } from '../text/coded.js';
 const PageComparison = later(async () => (await import('./page-comparison.js')).PageComparison);
 
 function Facts({ run }: { readonly run: Execution }): ReactNode {
-  const { t } = useTexts();
+  const { t, locale } = useTexts();
   const words = useRunWords();
   const number = useNumbers();
   const milliseconds = (value: number): string => `${number(value, { maximumFractionDigits: 0 })} ms`;
@@ -42,7 +43,7 @@ function Facts({ run }: { readonly run: Execution }): ReactNode {
       ? []
       : ([
           [t('run.page'), `${run.page.status ?? '–'} · ${run.page.finalUrl}`],
-          [t('run.size'), `${number(run.page.bytes)} B${run.page.fromCache ? ` · ${t('run.unchanged')}` : ''}`],
+          [t('run.size'), `${byteSize(run.page.bytes, locale)}${run.page.fromCache ? ` · ${t('run.unchanged')}` : ''}`],
         ] as const)),
     ...(run.timings === null
       ? []

@@ -16,6 +16,7 @@ import { useRunWords } from '../text/run-words.js';
 import { useTexts } from '../text/text.js';
 import { useValueText } from '../text/value-text.js';
 import { timeOfRun } from '../task/happenings.js';
+import { useTaskNames } from '../tasks/task-names.js';
 import { stateOfRun } from '../task/what-happened.js';
 
 const filters = {
@@ -24,7 +25,7 @@ const filters = {
   trigger: ['schedule', 'manual'],
 } as const;
 
-function Row({ run }: { readonly run: Execution }): ReactNode {
+function Row({ run, name }: { readonly run: Execution; readonly name: string | null }): ReactNode {
   const { t } = useTexts();
   const words = useRunWords();
   const valueText = useValueText();
@@ -39,7 +40,9 @@ function Row({ run }: { readonly run: Execution }): ReactNode {
         </Link>
       </td>
       <td>
-        <Link href={`/tasks/${run.notificationId}`}>{t('runs.task')}</Link>
+        <Link href={`/tasks/${run.notificationId}`}>
+          <bdi>{name ?? t('runs.task')}</bdi>
+        </Link>
       </td>
       {run.error === null ? (
         <td className="mono">{valueText(run.values['value']).slice(0, 120)}</td>
@@ -76,6 +79,7 @@ export function ExecutionsPage(): ReactNode {
     trigger: words.trigger,
   };
   const all = (runs.data?.pages ?? []).flatMap(({ data }) => data);
+  const nameOf = useTaskNames(all.map(({ notificationId }) => notificationId));
   return (
     <div className="stack">
       <div className="bar">
@@ -109,7 +113,7 @@ export function ExecutionsPage(): ReactNode {
         none={all.length === 0 && runs.isSuccess ? t('runs.none') : null}
       >
         {all.map((run) => (
-          <Row key={run.id} run={run} />
+          <Row key={run.id} run={run} name={nameOf(run.notificationId)} />
         ))}
       </DataTable>
       <ShowEarlier query={runs} />

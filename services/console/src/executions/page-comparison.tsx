@@ -43,7 +43,7 @@ function usePageSource(executionId: string | undefined) {
     staleTime: Infinity,
     queryFn: async () => {
       const response = await fetch(`/api/executions/${executionId}/snapshot`, { credentials: 'same-origin' });
-      if (!response.ok) throw problemOf(response.status, await response.json().catch(() => null), null);
+      if (!response.ok) throw await problemOf(response.status, await response.json().catch(() => null), null);
       return response.text();
     },
   });

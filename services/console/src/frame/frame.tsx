@@ -10,6 +10,7 @@ import { useUsage } from './use-usage.js';
 import { Meerkat } from './brand.js';
 import { CommandPalette } from './command-palette.js';
 import { KeyList } from './key-list.js';
+import { useFocusInSight } from './focus-in-sight.js';
 import { useShortcuts } from './shortcuts.js';
 import './frame.css';
 
@@ -53,6 +54,7 @@ export function Frame({ children }: { readonly children: ReactNode }): ReactNode
   const number = useNumbers();
   const taskCount = useUsage().data?.tasks;
   const [path, navigate] = useLocation();
+  useFocusInSight();
   useShortcuts({
     n: () => navigate('/new'),
     'g t': () => navigate('/tasks'),

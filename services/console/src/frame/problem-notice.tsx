@@ -1,4 +1,4 @@
-/** What went wrong, in the server's words, and what can be done now. */
+/** What went wrong, and what can be done now. */
 import type { ReactNode } from 'react';
 import { isProblem } from '../api/problem.js';
 import { useTexts } from '../text/text.js';
@@ -12,12 +12,11 @@ export function ProblemNotice({
   readonly onRetry?: (() => void) | undefined;
 }): ReactNode {
   const { t } = useTexts();
-  const message = isProblem(error) && error.status === 0 ? t('problem.notConnected') : String((error as Error).message);
   const details = isProblem(error) ? error.details : [];
   return (
     <div className="notice bad stack" role="alert">
       <p>
-        <Coded text={message} />
+        <Coded text={String((error as Error).message)} />
       </p>
       {details.length > 0 && (
         <ul>

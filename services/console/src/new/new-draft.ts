@@ -1,6 +1,9 @@
-/** A task that is not saved yet: everything typed is kept in this browser until it is saved or discarded. */
+/** A task that is not saved yet: what is typed is kept in this browser until it is saved or discarded, but for its secrets. */
 import type { ActionDraft } from '../actions/action-draft.js';
+import type { ActionType } from '../actions/action-types.js';
+import { actionWithoutSecrets, addressWithoutPassword, stepWithoutSecrets } from '../actions/without-secrets.js';
 import type { BrowserStep, Policy, Schedule } from '../api/types.js';
+import { keepAt, keptAt } from '../frame/kept.js';
 
 export interface NewTaskDraft {
   readonly url: string;
@@ -16,7 +19,7 @@ export interface NewTaskDraft {
   readonly tags: string[];
 }
 
-const storageKey = 'meerkat.draft.new';
+const storageKey = 'new';
 
 const empty: NewTaskDraft = {
   url: '',
@@ -40,14 +43,13 @@ const empty: NewTaskDraft = {
   tags: [],
 };
 
-export function keptDraft(): NewTaskDraft {
-  try {
-    const kept: unknown = JSON.parse(localStorage.getItem(storageKey) ?? 'null');
-    return typeof kept === 'object' && kept !== null ? { ...empty, ...kept } : empty;
-  } catch {
-    return empty;
-  }
+export const keptDraft = (): NewTaskDraft => ({ ...empty, ...keptAt(storageKey) });
+
+/** Without what is secret. */
+export function keepDraft(draft: NewTaskDraft, types: readonly ActionType[]): void {
+  const actions = draft.actions?.map((action) => actionWithoutSecrets(action, types)) ?? null;
+  const steps = draft.steps.map(stepWithoutSecrets);
+  keepAt(storageKey, { ...draft, url: addressWithoutPassword(draft.url), actions, steps });
 }
 
-export const keepDraft = (draft: NewTaskDraft): void => localStorage.setItem(storageKey, JSON.stringify(draft));
-export const clearDraft = (): void => localStorage.removeItem(storageKey);
+export const clearDraft = (): void => keepAt(storageKey, null);

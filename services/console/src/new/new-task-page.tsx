@@ -1,10 +1,11 @@
 /** The first minutes: an address, a click on what matters, a sentence, a live trial, and it is saved. */
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { useActionTypes } from '../actions/action-types.js';
-import { freshAction, inputOf as actionInputOf, nameOf, settingsOf } from '../actions/action-draft.js';
+import { freshAction, inputOf as actionInputOf, settingsOf } from '../actions/action-draft.js';
 import { ActionEditor, ActionSelect } from '../actions/action-editor.js';
+import { useActionName } from '../actions/use-channel-name.js';
 import { api, dataOf } from '../api/client.js';
 import { isProblem } from '../api/problem.js';
 import type { Policy, TaskInput } from '../api/types.js';
@@ -14,6 +15,7 @@ import { codeFaultsOf, useTrial } from '../condition/use-trial.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
 import { useSaveKey } from '../frame/shortcuts.js';
 import { useTitle } from '../frame/title.js';
+import { usageKey } from '../frame/use-usage.js';
 import { ScheduleForm } from '../schedule/schedule-form.js';
 import { useSession } from '../session/session.js';
 import { useTexts } from '../text/text.js';
@@ -107,15 +109,15 @@ function useNewTask() {
   const types = useActionTypes();
   const [, navigate] = useLocation();
   const likeId = new URLSearchParams(useSearch()).get('like');
-  const change = useCallback(
-    (changes: Partial<NewTaskDraft>): void =>
-      setDraft((before) => {
-        const next = { ...before, ...changes };
-        keepDraft(next);
-        return next;
-      }),
-    [],
-  );
+  const isTyped = useRef(false);
+  const change = useCallback((changes: Partial<NewTaskDraft>): void => {
+    isTyped.current = true;
+    setDraft((before) => ({ ...before, ...changes }));
+  }, []);
+  useEffect(() => {
+    // What of an action is secret its channel says.
+    if (isTyped.current && types.data !== undefined) keepDraft(draft, types.data);
+  }, [draft, types.data]);
   useEffect(() => {
     if (likeId === null) return;
     void api.GET('/api/notifications/{id}', { params: { path: { id: likeId } } }).then(({ data }) => {
@@ -140,7 +142,7 @@ function useNewTask() {
   const canMail = types.data?.some(({ type, available }) => type === 'email' && available) === true;
   useEffect(() => {
     if (!canMail || draft.actions !== null) return;
-    const config = { to: account.email, subject: '{{ task.name }}: {{ message }}' };
+    const config = { to: account.email, subject: '{{ message }}' };
     change({ actions: [{ ...freshAction('email'), config }] });
   }, [canMail, draft.actions, account.email, change]);
   const input = useMemo<TaskInput>(() => inputOf(draft), [draft]);
@@ -202,6 +204,7 @@ function ConditionCard({ task, error }: { readonly task: NewTask; readonly error
 function RestCard({ task, error }: { readonly task: NewTask; readonly error: unknown }): ReactNode {
   const { t } = useTexts();
   const { draft, change, types } = task;
+  const actionName = useActionName();
   const actions = draft.actions ?? [];
   return (
     <section className="card">
@@ -222,7 +225,7 @@ function RestCard({ task, error }: { readonly task: NewTask; readonly error: unk
         {actions.map((action, index) => (
           <details key={index} open={'config' in action && action.type !== 'email'}>
             <summary>
-              {nameOf(action)} {typeof settingsOf(action)['to'] === 'string' && String(settingsOf(action)['to'])}
+              {actionName(action)} {typeof settingsOf(action)['to'] === 'string' && String(settingsOf(action)['to'])}
             </summary>
             <ActionEditor
               types={types}
@@ -256,10 +259,12 @@ export function NewTaskPage(): ReactNode {
   const [, navigate] = useLocation();
   const task = useNewTask();
   const { draft, change, input } = task;
+  const client = useQueryClient();
   const preview = usePreview();
   const save = useMutation({
     mutationFn: () => dataOf(api.POST('/api/notifications', { body: input })),
     onSuccess: ({ id }) => {
+      void client.invalidateQueries({ queryKey: usageKey });
       clearDraft();
       navigate(`/tasks/${id}`);
     },

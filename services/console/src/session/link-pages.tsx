@@ -7,6 +7,7 @@ import { faultOf, isProblem } from '../api/problem.js';
 import { Lone } from '../frame/lone.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
 import { useTitle } from '../frame/title.js';
+import { Coded } from '../text/coded.js';
 import { useTexts } from '../text/text.js';
 import { sessionKey } from './session.js';
 
@@ -114,8 +115,10 @@ export function NewPasswordPage({ token }: { readonly token: string }): ReactNod
 }
 
 /** The same answer whether there is such an account or not. */
-export function ForgottenPassword({ email }: { readonly email: string }): ReactNode {
+export function ForgottenPassword(props: { readonly email: string; readonly onNoEmail: () => void }): ReactNode {
   const { t } = useTexts();
+  const { email, onNoEmail } = props;
+  const [lacksEmail, setLacksEmail] = useState(false);
   const ask = useMutation({ mutationFn: () => dataOf(api.POST('/api/password-resets', { body: { email } })) });
   return (
     <div className="stack">
@@ -123,16 +126,24 @@ export function ForgottenPassword({ email }: { readonly email: string }): ReactN
         <button
           type="button"
           className="button plain"
-          disabled={email === '' || ask.isPending}
-          title={email === '' ? t('signIn.emailFirst') : undefined}
-          onClick={() => ask.mutate()}
+          disabled={ask.isPending}
+          onClick={() => {
+            setLacksEmail(email === '');
+            if (email === '') onNoEmail();
+            else ask.mutate();
+          }}
         >
           {t('signIn.forgotten')}
         </button>
       </p>
       {ask.data !== undefined && (
         <p className="notice" role="status">
-          {t('signIn.resetSent')}
+          <Coded text={t('signIn.resetSent')} />
+        </p>
+      )}
+      {lacksEmail && email === '' && (
+        <p className="notice" role="status">
+          {t('signIn.emailFirst')}
         </p>
       )}
       {ask.error !== null && <ProblemNotice error={ask.error} />}

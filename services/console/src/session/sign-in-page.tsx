@@ -109,7 +109,7 @@ export function SignInPage(): ReactNode {
             </a>
           ),
       )}
-      <ForgottenPassword email={email} />
+      <ForgottenPassword email={email} onNoEmail={() => first.current?.focus()} />
     </Lone>
   );
 }

@@ -1,30 +1,60 @@
 /** Named receivers: an address or a secret changes here once, for every action that goes by the name. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState, type ReactNode } from 'react';
+import { useCallback, useState, type ReactNode } from 'react';
 import { Link } from 'wouter';
 import { contactsKey, TypeOptions, useContacts } from '../actions/action-editor.js';
 import { useActionTypes, type ActionType } from '../actions/action-types.js';
+import { useChannelName } from '../actions/use-channel-name.js';
 import type { Settings } from '../actions/field-kinds.js';
 import { SchemaForm } from '../actions/schema-form.js';
+import { secretMask, settingsWithoutSecrets } from '../actions/without-secrets.js';
 import { answerOf, api, dataOf } from '../api/client.js';
 import { faultOf, isProblem } from '../api/problem.js';
 import type { Contact, ContactInput, Task } from '../api/types.js';
 import { CopyField } from '../frame/copy-field.js';
 import { EditAndRemove } from '../frame/edit-and-remove.js';
+import { useKept } from '../frame/kept.js';
 import { Labelled, TextField } from '../frame/labelled.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
 import { SettingsList } from '../frame/settings-list.js';
 import { useToast } from '../frame/toasts.js';
 import { useMay } from '../session/session.js';
+import { ChangedField } from '../task/history-tab.js';
 import { RelativeTime } from '../text/time.js';
 import { useTexts } from '../text/text.js';
-
-const secretMask = '********';
 
 interface Draft {
   readonly name: string;
   readonly type: string;
   readonly config: Settings;
+  /** When the contact was last changed as the edit began; none of a new one. */
+  readonly updatedAt?: string;
+}
+
+const empty: Draft = { name: '', type: '', config: {} };
+
+function draftOf(kept: object): Draft | null {
+  const { name, type, config, updatedAt } = kept as Readonly<Record<string, unknown>>;
+  if (typeof name !== 'string' || typeof type !== 'string' || typeof config !== 'object' || config === null)
+    return null;
+  return { name, type, config: config as Settings, ...(typeof updatedAt === 'string' && { updatedAt }) };
+}
+
+const isSame = (one: Draft, other: Draft): boolean =>
+  one.name === other.name && one.type === other.type && JSON.stringify(one.config) === JSON.stringify(other.config);
+
+/** A contact while it is typed, kept in this browser without its secrets. `contact`: the one that is edited. */
+function useContactDraft(types: readonly ActionType[], contact: Contact | null) {
+  const forKeeping = useCallback(
+    (draft: Draft): Draft | null => {
+      const before: Draft = contact ?? empty;
+      if (isSame(draft, before)) return null;
+      const stored = draft.type === before.type ? before.config : {};
+      return { ...draft, config: settingsWithoutSecrets(draft.type, draft.config, types, stored) };
+    },
+    [types, contact],
+  );
+  return useKept(contact === null ? 'contact' : `contact.${contact.name}`, draftOf, forKeeping);
 }
 
 /** A secret that the service made is in clear in the answer that made it, and never again. */
@@ -101,6 +131,7 @@ function ContactForm(props: {
         <button type="button" className="button" onClick={props.onCancel}>
           {t('frame.cancel')}
         </button>
+        <span className="small muted">{t('draft.keptForm')}</span>
       </div>
     </form>
   );
@@ -179,13 +210,14 @@ function ContactCard({
   readonly contact: Contact;
   readonly types: readonly ActionType[];
 }): ReactNode {
+  const channelName = useChannelName();
   const { t } = useTexts();
   const toast = useToast();
   const client = useQueryClient();
   const mayWrite = useMay('write');
   const { name } = contact;
   const params = { path: { name } };
-  const [draft, setDraft] = useState<Draft | null>(null);
+  const [draft, setDraft] = useContactDraft(types, contact);
   const [isUseShown, setUseShown] = useState(false);
   const [secret, setSecret] = useState<string | null>(null);
   const refresh = (): void => void client.invalidateQueries({ queryKey: contactsKey });
@@ -210,15 +242,20 @@ function ContactCard({
   const remove = useMutation({
     mutationFn: () => dataOf(api.DELETE('/api/contacts/{name}', { params })),
     onSuccess: () => {
+      setDraft(null);
       refresh();
       toast(t('contacts.removed', { name }));
     },
   });
+  const cancel = (): void => {
+    setDraft(null);
+    save.reset();
+  };
   return (
     <section className="card" aria-label={name}>
       <header>
         <h2>{name}</h2>
-        <span className="tag">{contact.type}</span>
+        <span className="tag">{channelName(contact.type)}</span>
         <span className="small muted">
           {t('contacts.changed')} <RelativeTime at={contact.updatedAt} />
         </span>
@@ -246,7 +283,7 @@ function ContactCard({
           isEdited={draft !== null}
           isOff={!mayWrite}
           isRemoving={remove.isPending}
-          onEdit={() => setDraft(draft === null ? contact : null)}
+          onEdit={() => (draft === null ? setDraft(contact) : cancel())}
           onRemove={() => remove.mutate()}
         />
       </header>
@@ -255,6 +292,14 @@ function ContactCard({
           {secret !== null && <CopyField label={t('contacts.secretOnce')} value={secret} />}
           {remove.error !== null && <InUse error={remove.error} />}
           {isUseShown && <WhereUsed name={name} />}
+        </div>
+      )}
+      {draft !== null && draft.updatedAt !== contact.updatedAt && (
+        <div className="in">
+          <div className="notice warn stack" role="alert">
+            <p>{t('contacts.stale')}</p>
+            <ChangedField path="config" from={contact.config} to={draft.config} />
+          </div>
         </div>
       )}
       {draft === null ? (
@@ -273,14 +318,12 @@ function ContactCard({
             const { type, config } = draft;
             save.mutate({ name, type, config });
           }}
-          onCancel={() => setDraft(null)}
+          onCancel={cancel}
         />
       )}
     </section>
   );
 }
-
-const empty: Draft = { name: '', type: '', config: {} };
 
 export function Contacts(): ReactNode {
   const { t } = useTexts();
@@ -289,7 +332,7 @@ export function Contacts(): ReactNode {
   const mayWrite = useMay('write');
   const types = useActionTypes().data ?? [];
   const contacts = useContacts();
-  const [draft, setDraft] = useState<Draft | null>(null);
+  const [draft, setDraft] = useContactDraft(types, null);
   const [made, setMade] = useState<{ readonly name: string; readonly secret: string } | null>(null);
   const create = useMutation({
     mutationFn: (body: Draft) => dataOf(api.POST('/api/contacts', { body: body as ContactInput })),

@@ -8,6 +8,7 @@ import type { ApiKey } from '../api/types.js';
 import { ConfirmButton } from '../frame/confirm.js';
 import { DataTable } from '../frame/data-table.js';
 import { CopyField } from '../frame/copy-field.js';
+import { useKept } from '../frame/kept.js';
 import { PasswordDialog } from '../frame/password-dialog.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
 import { useToast } from '../frame/toasts.js';
@@ -23,13 +24,37 @@ interface ShownKey {
   readonly key: string;
 }
 
+/** A key that is not made yet, as it is typed. */
+interface KeyDraft {
+  readonly name: string;
+  readonly chosen: readonly Scope[];
+  readonly cidrs: string;
+  readonly expires: string;
+}
+
+const emptyKey: KeyDraft = { name: '', chosen: ['write', 'execute'], cidrs: '', expires: '' };
+
+/** Whatever stands there that is none of ours is passed over. */
+function keyDraftOf(kept: object): KeyDraft {
+  const { name, chosen, cidrs, expires } = kept as Readonly<Record<string, unknown>>;
+  const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+  return {
+    name: textOf(name),
+    chosen: Array.isArray(chosen) ? scopes.filter((scope) => chosen.includes(scope)) : emptyKey.chosen,
+    cidrs: textOf(cidrs),
+    expires: textOf(expires),
+  };
+}
+
+/** There is no secret in it: that is made with the key. */
+const asTyped = (draft: KeyDraft): KeyDraft => draft;
+
 function NewKey({ onMade }: { readonly onMade: (made: ShownKey) => void }): ReactNode {
   const { t } = useTexts();
   const client = useQueryClient();
-  const [name, setName] = useState('');
-  const [chosen, setChosen] = useState<readonly Scope[]>(['write', 'execute']);
-  const [cidrs, setCidrs] = useState('');
-  const [expires, setExpires] = useState('');
+  const [typed, setTyped] = useKept('key', keyDraftOf, asTyped);
+  const { name, chosen, cidrs, expires } = typed ?? emptyKey;
+  const change = (changes: Partial<KeyDraft>): void => setTyped({ ...(typed ?? emptyKey), ...changes });
   const create = useMutation({
     mutationFn: () =>
       dataOf(
@@ -44,7 +69,7 @@ function NewKey({ onMade }: { readonly onMade: (made: ShownKey) => void }): Reac
       ),
     onSuccess: (made) => {
       onMade(made);
-      setName('');
+      setTyped(null);
       void client.invalidateQueries({ queryKey: keysKey });
     },
   });
@@ -68,7 +93,7 @@ function NewKey({ onMade }: { readonly onMade: (made: ShownKey) => void }): Reac
             required
             maxLength={200}
             value={name}
-            onChange={({ target }) => setName(target.value)}
+            onChange={({ target }) => change({ name: target.value })}
           />
           <span className="fault">{faultOf(create.error, 'name')}</span>
         </div>
@@ -80,7 +105,7 @@ function NewKey({ onMade }: { readonly onMade: (made: ShownKey) => void }): Reac
                 type="checkbox"
                 checked={chosen.includes(scope)}
                 onChange={({ target }) =>
-                  setChosen(scopes.filter((one) => (one === scope ? target.checked : chosen.includes(one))))
+                  change({ chosen: scopes.filter((one) => (one === scope ? target.checked : chosen.includes(one))) })
                 }
               />
               {t(`apiKeys.scope.${scope}`)}
@@ -95,7 +120,7 @@ function NewKey({ onMade }: { readonly onMade: (made: ShownKey) => void }): Reac
               className="input mono"
               placeholder="10.0.0.0/8"
               value={cidrs}
-              onChange={({ target }) => setCidrs(target.value)}
+              onChange={({ target }) => change({ cidrs: target.value })}
             />
             <span className="fault">{faultOf(create.error, 'allowedCidrs')}</span>
           </div>
@@ -106,17 +131,32 @@ function NewKey({ onMade }: { readonly onMade: (made: ShownKey) => void }): Reac
               className="input"
               type="datetime-local"
               value={expires}
-              onChange={({ target }) => setExpires(target.value)}
+              onChange={({ target }) => change({ expires: target.value })}
             />
             <span className="fault">{faultOf(create.error, 'expiresAt')}</span>
           </div>
         </div>
         {create.error !== null && <ProblemNotice error={create.error} />}
-        <p>
+        <div className="bar">
           <button type="submit" className="button main" disabled={create.isPending || chosen.length === 0}>
             {t('apiKeys.make')}
           </button>
-        </p>
+          {typed !== null && (
+            <>
+              <button
+                type="button"
+                className="button plain"
+                onClick={() => {
+                  setTyped(null);
+                  create.reset();
+                }}
+              >
+                {t('draft.discard')}
+              </button>
+              <span className="small muted">{t('draft.kept')}</span>
+            </>
+          )}
+        </div>
       </div>
     </form>
   );

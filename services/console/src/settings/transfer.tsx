@@ -29,7 +29,7 @@ async function apply(
     body: text,
   });
   const body: unknown = await response.json().catch(() => null);
-  if (!response.ok) throw problemOf(response.status, body, response.headers.get('retry-after'));
+  if (!response.ok) throw await problemOf(response.status, body, response.headers.get('retry-after'));
   return (body as { readonly data: Plan }).data;
 }
 

@@ -1,17 +1,8 @@
 /** What changes as it happens, handed to pages in batches; and whether the server is reached at all. */
 import { useQueryClient } from '@tanstack/react-query';
 import { createContext, useContext, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
-import type { Delivery, Execution, RecentRuns, Task } from '../api/types.js';
+import { changesOf, type BroughtMessage, type Changes } from './changes.js';
 import { openStream, type StreamMessage } from './open-stream.js';
-
-export type ChangedTask = Task & { readonly recent?: RecentRuns };
-
-export interface Changes {
-  readonly tasks: readonly ChangedTask[];
-  readonly executions: readonly Execution[];
-  readonly deliveries: readonly Delivery[];
-  readonly removed: readonly { readonly kind: string; readonly id: string }[];
-}
 
 type Listener = (changes: Changes) => void;
 
@@ -43,18 +34,11 @@ export function StreamProvider({ children }: { readonly children: ReactNode }): 
   const listeners = useRef(new Set<Listener>());
   const [lostAt, setLostAt] = useState<string | null>(null);
   useEffect(() => {
-    let gathered: { kind: StreamMessage['kind']; data: unknown }[] = [];
+    let gathered: BroughtMessage[] = [];
     let timer: ReturnType<typeof setTimeout> | null = null;
     const hand = (): void => {
       timer = null;
-      const of = <T,>(kind: StreamMessage['kind']): T[] =>
-        gathered.filter((message) => message.kind === kind).map(({ data }) => data as T);
-      const changes: Changes = {
-        tasks: of<ChangedTask>('task'),
-        executions: of<Execution>('execution'),
-        deliveries: of<Delivery>('delivery'),
-        removed: of<{ kind: string; id: string }>('removed'),
-      };
+      const changes = changesOf(gathered);
       gathered = [];
       for (const listener of listeners.current) listener(changes);
     };

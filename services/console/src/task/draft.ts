@@ -1,9 +1,11 @@
 /** An edit that is not saved yet: kept in this browser, so that neither a reload nor a lost connection takes it. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useState } from 'react';
+import { addressWithoutPassword } from '../actions/without-secrets.js';
 import { api, dataOf } from '../api/client.js';
 import { isProblem } from '../api/problem.js';
 import type { Task } from '../api/types.js';
+import { keepAt, keptAt } from '../frame/kept.js';
 import { useToast } from '../frame/toasts.js';
 import { useTexts } from '../text/text.js';
 import { taskKey } from './task-query.js';
@@ -19,17 +21,15 @@ interface StoredDraft {
   readonly edit: TaskEdit;
 }
 
-const keyOf = (id: string, part: string): string => `meerkat.draft.${id}.${part}`;
-
 function storedDraft(key: string): StoredDraft | null {
-  try {
-    const value: unknown = JSON.parse(localStorage.getItem(key) ?? 'null');
-    return typeof value === 'object' && value !== null && 'revision' in value && 'edit' in value
-      ? (value as StoredDraft)
-      : null;
-  } catch {
-    return null;
-  }
+  const value = keptAt(key);
+  return value !== null && 'revision' in value && 'edit' in value ? (value as StoredDraft) : null;
+}
+
+/** All of an edit was answered by the server, secrets masked, or typed; of what is typed an address may hold one. */
+function withoutSecrets({ revision, edit }: StoredDraft): StoredDraft {
+  const { url } = edit;
+  return { revision, edit: url === undefined ? edit : { ...edit, url: addressWithoutPassword(url) } };
 }
 
 export interface TaskDraft {
@@ -52,16 +52,15 @@ export function useTaskDraft(task: Task, part: string): TaskDraft {
   const { t } = useTexts();
   const toast = useToast();
   const client = useQueryClient();
-  const key = keyOf(task.id, part);
+  const key = `${task.id}.${part}`;
   const [draft, setDraft] = useState(() => storedDraft(key));
   const [theirs, setTheirs] = useState<Task | null>(null);
   const edit = draft?.edit ?? {};
   const changed = Object.entries(edit).filter(([name, value]) => !sameJson(task[name as keyof Task], value));
   const keep = useCallback(
     (next: StoredDraft | null) => {
-      if (next === null) localStorage.removeItem(key);
-      else localStorage.setItem(key, JSON.stringify(next));
       setDraft(next);
+      keepAt(key, next === null ? null : withoutSecrets(next));
     },
     [key],
   );

@@ -1,6 +1,7 @@
 /** Why a task did or did not notify at a moment, as a chain from the slot to the messages. */
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { useChannelName } from '../actions/use-channel-name.js';
 import type { Explanation } from '../api/types.js';
 import { hasEnded } from '../deliveries/delivery-words.js';
 import { ResendButton } from '../deliveries/resend-button.js';
@@ -8,7 +9,8 @@ import { ProblemNotice } from '../frame/problem-notice.js';
 import type { TextKey } from '../text/catalogue.js';
 import { useRunWords } from '../text/run-words.js';
 import { useTexts } from '../text/text.js';
-import { clockTime, useNumbers, withLocalTimes } from '../text/times.js';
+import { byteSize } from '../text/byte-size.js';
+import { clockTime, withLocalTimes } from '../text/times.js';
 import { useValueText } from '../text/value-text.js';
 import { useExplanation } from './task-query.js';
 import { Coded } from '../text/coded.js';
@@ -51,8 +53,8 @@ const isOfOtherMoment = ({ execution, noRun }: Explanation): boolean =>
 
 function Chain({ found }: { readonly found: Explanation }): ReactNode {
   const { t, locale } = useTexts();
+  const channelName = useChannelName();
   const words = useRunWords();
-  const number = useNumbers();
   const valueText = useValueText();
   const { execution, page, steps, decision, deliveries, noRun } = found;
   const at = (time: string): string => clockTime(time, Date.now(), locale);
@@ -87,8 +89,7 @@ function Chain({ found }: { readonly found: Explanation }): ReactNode {
           aside={execution.timings === null ? '' : `+${Math.round(execution.timings.fetchMs)} ms`}
         >
           <p className="muted">
-            {page.status ?? '–'} ·{' '}
-            {t('explain.bytes', { kilobytes: number(page.bytes / 1_024, { maximumFractionDigits: 1 }) })}
+            {page.status ?? '–'} · {byteSize(page.bytes, locale)}
             {page.snapshotId !== null && (
               <>
                 {' · '}
@@ -156,7 +157,7 @@ function Chain({ found }: { readonly found: Explanation }): ReactNode {
         <Step
           key={delivery.id}
           tone={stateTones[delivery.state] ?? 'stopped'}
-          title={t('explain.delivery', { type: delivery.actionType })}
+          title={t('explain.delivery', { type: channelName(delivery.actionType) })}
           aside={delivery.finishedAt === null ? '' : at(delivery.finishedAt)}
         >
           <p className="muted">
@@ -184,12 +185,17 @@ function ServerSentence(props: {
 }): ReactNode {
   const { language, locale } = useTexts();
   const message = withLocalTimes(props.message, Date.now(), locale);
-  if (language === 'en') return <p className={props.isStopper ? 'stopper' : 'muted'}>{message}</p>;
+  if (language === 'en')
+    return (
+      <p className={props.isStopper ? 'stopper' : 'muted'}>
+        <Coded text={message} />
+      </p>
+    );
   return (
     <>
       {props.words !== null && <p className="stopper">{props.words}</p>}
       <p className="small muted" lang="en">
-        {message}
+        <Coded text={message} />
       </p>
     </>
   );

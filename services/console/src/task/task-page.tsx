@@ -21,6 +21,7 @@ import type { TextKey } from '../text/catalogue.js';
 import { AbsoluteTime } from '../text/time.js';
 import { useRunWords } from '../text/run-words.js';
 import { useTexts } from '../text/text.js';
+import { useDetails } from '../text/use-details.js';
 import { AcknowledgeButton, AcknowledgedLine, hasOpenEpisode } from './acknowledge.js';
 import { scheduleWords } from './schedule-words.js';
 import { useTask } from './task-query.js';
@@ -68,6 +69,7 @@ function Header({ task }: { readonly task: Task }): ReactNode {
   const run = useRunNow(task.id);
   const bulk = useBulk();
   const [, navigate] = useLocation();
+  const warnings = useDetails(task.warnings ?? []);
   const isPaused = task.status === 'paused';
   const pause = (): void => bulk.mutate({ deed: isPaused ? 'resume' : 'pause', chosen: { ids: [task.id] } });
   useShortcuts({
@@ -135,7 +137,7 @@ function Header({ task }: { readonly task: Task }): ReactNode {
         ))}
       </p>
       <AcknowledgedLine task={task} />
-      {(task.warnings ?? []).map(({ field, message }) => (
+      {warnings.map(({ field, message }) => (
         <p key={field} className="notice warn">
           {message}
         </p>

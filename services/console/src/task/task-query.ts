@@ -2,6 +2,8 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { answerOf, api, dataOf } from '../api/client.js';
 import { nextCursorOf } from '../api/cursor.js';
+import type { Task } from '../api/types.js';
+import { newerOf } from '../stream/changes.js';
 import { useChanges } from '../stream/stream.js';
 
 export const taskKey = (id: string, at: string | null) => ['task', id, 'at', at] as const;
@@ -11,7 +13,7 @@ export function useTask(id: string, at: string | null) {
   const client = useQueryClient();
   useChanges(({ tasks }) => {
     const changed = tasks.find((task) => task.id === id);
-    if (changed !== undefined) client.setQueryData(taskKey(id, null), changed);
+    if (changed !== undefined) client.setQueryData<Task>(taskKey(id, null), (shown) => newerOf(shown, changed));
   });
   return useQuery({
     queryKey: taskKey(id, at),

@@ -1,8 +1,9 @@
 /** One deed for many tasks, and its opposite. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { api, dataOf } from '../api/client.js';
-import { isProblem } from '../api/problem.js';
-import { useToast } from '../frame/toasts.js';
+import { wording } from '../api/wording.js';
+import { useFailureToast, useToast } from '../frame/toasts.js';
+import { usageKey } from '../frame/use-usage.js';
 import { useTexts } from '../text/text.js';
 import type { TaskFilter } from './task-filter.js';
 
@@ -25,6 +26,8 @@ export interface BulkOrder {
   readonly deed: Deed;
   readonly chosen: Chosen;
   readonly tags?: readonly string[];
+  /** It takes back another. */
+  readonly isUndo?: boolean;
 }
 
 async function carryOut({ deed, chosen, tags }: BulkOrder) {
@@ -36,41 +39,50 @@ async function carryOut({ deed, chosen, tags }: BulkOrder) {
           ids: chosen.ids.slice(at * mostIds, (at + 1) * mostIds),
         }))
       : [{ ...common, filter: chosen.filter }];
+  const { ofRefusal } = await wording();
   const done: string[] = [];
   const failed: { readonly id: string; readonly reason: string; readonly message: string }[] = [];
   for (const body of bodies) {
     const answer = await dataOf(api.POST('/api/notifications/bulk', { body: body as never }));
     done.push(...answer.done);
-    failed.push(...answer.failed);
+    failed.push(...answer.failed.map((one) => ({ ...one, message: ofRefusal(one).message })));
   }
   return { done, failed };
 }
 
-/** Undo is the opposite deed for those that were done, not a delay. */
+/** Undo is the opposite deed for those that were done, not a delay. What of it fails stays shown, to be tried again. */
 export function useBulk() {
   const client = useQueryClient();
   const toast = useToast();
+  const failure = useFailureToast();
   const { t } = useTexts();
   const mutation = useMutation({
     mutationFn: carryOut,
     onSuccess: ({ done, failed }, order) => {
       void client.invalidateQueries({ queryKey: ['tasks'] });
       void client.invalidateQueries({ queryKey: ['task'] });
-      const opposite = opposites[order.deed];
-      const undo =
-        opposite === undefined || done.length === 0
-          ? undefined
-          : () =>
-              mutation.mutate({
-                deed: opposite,
-                chosen: { ids: done },
-                ...(order.tags !== undefined && { tags: order.tags }),
-              });
-      toast(t(`bulk.did.${order.deed}`, { count: done.length }), undo);
+      void client.invalidateQueries({ queryKey: usageKey });
       const [first] = failed;
-      if (first !== undefined) toast(t('bulk.failed', { count: failed.length, message: first.message }));
+      if (done.length > 0 || first === undefined) {
+        toast(t(`bulk.did.${order.deed}`, { count: done.length }), undoOf(order, done));
+      }
+      if (first === undefined) return;
+      const text = t('bulk.failed', { count: failed.length, message: first.message });
+      const left = { ...order, chosen: { ids: failed.map(({ id }) => id) } };
+      if (order.isUndo === true) failure(text, () => mutation.mutate(left));
+      else toast(text);
     },
-    onError: (error) => toast(isProblem(error) ? error.message : String(error)),
+    onError: (error, order) => {
+      const { message } = error;
+      if (order.isUndo === true) failure(t('undo.failed', { message }), () => mutation.mutate(order));
+      else toast(message);
+    },
   });
+  const undoOf = ({ deed, tags }: BulkOrder, done: readonly string[]): (() => void) | undefined => {
+    const opposite = opposites[deed];
+    if (opposite === undefined || done.length === 0) return undefined;
+    const order = { deed: opposite, chosen: { ids: done }, isUndo: true, ...(tags !== undefined && { tags }) };
+    return () => mutation.mutate(order);
+  };
   return mutation;
 }

@@ -1,4 +1,4 @@
-/** No task matches: which filter hides them, and a way out. */
+/** Which filters hide tasks, and a way out: where none matches, and where no button above the list says so. */
 import type { ReactNode } from 'react';
 import { useTexts, type Texts } from '../text/text.js';
 import { conditionsOf, filterOf, searchOf, type TaskFilter } from './task-filter.js';
@@ -24,6 +24,29 @@ function wordsOf(filter: TaskFilter, t: Texts['t']): readonly (readonly [string,
   return words;
 }
 
+/** A button for each filter that is set, to take it away. `of`: of these alone. */
+export function FilterButtons(props: {
+  readonly filter: TaskFilter;
+  readonly go: (next: TaskFilter) => void;
+  readonly of?: readonly string[];
+  readonly isPlain?: boolean;
+}): ReactNode {
+  const { t } = useTexts();
+  const { filter, go, of, isPlain = false } = props;
+  return wordsOf(filter, t)
+    .filter(([name]) => of === undefined || of.includes(name))
+    .map(([name, words]) => (
+      <button
+        key={name}
+        type="button"
+        className={isPlain ? 'button plain' : 'button'}
+        onClick={() => go(filterOf(searchOf({ ...filter, [name]: '' })))}
+      >
+        <bdi>{words}</bdi> ×
+      </button>
+    ));
+}
+
 export function NoTask({
   filter,
   go,
@@ -38,16 +61,7 @@ export function NoTask({
       <h2>{t('tasks.noMatch')}</h2>
       <p className="muted">{t('tasks.noMatchWhy')}</p>
       <div className="bar">
-        {wordsOf(filter, t).map(([name, words]) => (
-          <button
-            key={name}
-            type="button"
-            className="button"
-            onClick={() => go(filterOf(searchOf({ ...filter, [name]: '' })))}
-          >
-            <bdi>{words}</bdi> ×
-          </button>
-        ))}
+        <FilterButtons filter={filter} go={go} />
         <button type="button" className="button" onClick={() => go({ sort: filter.sort })}>
           {t('tasks.showAll')}
         </button>

@@ -1,28 +1,11 @@
 /** The states above the list, each with how many tasks it would show. */
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, type ReactNode } from 'react';
-import { answerOf, api, dataOf } from '../api/client.js';
-import type { OrganizationStatistics } from '../api/types.js';
+import { answerOf, api } from '../api/client.js';
 import { StateMark } from '../marks/state-mark.js';
-import type { TaskState } from '../marks/state.js';
 import { useTexts } from '../text/text.js';
 import { useNumbers } from '../text/times.js';
 import { isChosen, stateFilters, type TaskFilter } from './task-filter.js';
-
-type Count = readonly [TaskState | null, number];
-
-function countsOf({ tasks: { total, paused, byCondition, byHealth } }: OrganizationStatistics): readonly Count[] {
-  return [
-    [null, total],
-    ['broken', byHealth.error],
-    ['blocked', byHealth.blocked],
-    ['met', byCondition.true],
-    ['flapping', byCondition.flapping],
-    ['not-met', byCondition.false],
-    ['unknown', byCondition.unknown],
-    ['paused', paused],
-  ];
-}
 
 /** How many tasks each button above the list would show. */
 function useTotals(filter: Pick<TaskFilter, 'q' | 'tag'>): ReadonlyMap<string | null, number> {
@@ -31,8 +14,6 @@ function useTotals(filter: Pick<TaskFilter, 'q' | 'tag'>): ReadonlyMap<string | 
     staleTime: 15_000,
     refetchInterval: 30_000,
     queryFn: async () => {
-      // Of all tasks the server keeps the counts; of some of them each is asked for.
-      if (Object.keys(filter).length === 0) return countsOf(await dataOf(api.GET('/api/stats')));
       const totals = stateFilters.map(async ({ state, filter: narrowed }) => {
         const query = { ...filter, ...narrowed, limit: 1 };
         const answer = await answerOf(api.GET('/api/notifications', { params: { query: query as never } }));

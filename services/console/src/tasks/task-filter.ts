@@ -47,15 +47,18 @@ export function conditionsOf({ sort: _sort, ...filter }: TaskFilter): Omit<TaskF
 
 type StateFilter = Pick<TaskFilter, 'status' | 'condition' | 'health'>;
 
-/** The buttons above the list: each state as what the API can be asked. */
+/** A condition is what a task is shown with only where it runs and its check works. */
+const answering = { status: 'active', health: 'ok' } as const;
+
+/** The buttons above the list: each state as what the API can be asked, so that a task stands under the one that it shows. */
 export const stateFilters: readonly { readonly state: TaskState | null; readonly filter: StateFilter }[] = [
   { state: null, filter: {} },
-  { state: 'broken', filter: { health: 'error' } },
-  { state: 'blocked', filter: { health: 'blocked' } },
-  { state: 'met', filter: { condition: 'true' } },
-  { state: 'flapping', filter: { condition: 'flapping' } },
-  { state: 'not-met', filter: { condition: 'false' } },
-  { state: 'unknown', filter: { condition: 'unknown' } },
+  { state: 'broken', filter: { status: 'active', health: 'error' } },
+  { state: 'blocked', filter: { status: 'active', health: 'blocked' } },
+  { state: 'met', filter: { ...answering, condition: 'true' } },
+  { state: 'flapping', filter: { ...answering, condition: 'flapping' } },
+  { state: 'not-met', filter: { ...answering, condition: 'false' } },
+  { state: 'unknown', filter: { ...answering, condition: 'unknown' } },
   { state: 'paused', filter: { status: 'paused' } },
 ];
 

@@ -15,10 +15,10 @@ import { useTexts } from '../text/text.js';
 import { useNumbers } from '../text/times.js';
 import { BulkBar } from './bulk-bar.js';
 import { useBulk } from './bulk.js';
-import { NoTask } from './no-task.js';
+import { FilterButtons, NoTask } from './no-task.js';
 import { SearchField } from './search-field.js';
 import { StateButtons } from './state-buttons.js';
-import { conditionsOf, filterOf, searchOf, sorts, type TaskFilter } from './task-filter.js';
+import { conditionsOf, filterOf, isChosen, searchOf, sorts, stateFilters, type TaskFilter } from './task-filter.js';
 import { useRowHeight } from './task-row.js';
 import { TaskTable } from './task-table.js';
 import { useTaskRows, type ListedTask } from './tasks-query.js';
@@ -134,6 +134,9 @@ export function TasksPage(): ReactNode {
   const mayWrite = useMay('write');
   const isNarrowed = Object.keys(conditionsOf(filter)).length > 0;
   if (total === 0 && !isNarrowed && mayWrite) return <Redirect to="/new" replace />;
+  // What an old view or a link narrows the list by may be no state of the buttons.
+  const isState = stateFilters.some(({ filter: own }) => isChosen(filter, own));
+  const unsaid = isState ? ['tag'] : ['tag', 'status', 'condition', 'health'];
   return (
     <div className="stack">
       <div className="bar">
@@ -151,11 +154,7 @@ export function TasksPage(): ReactNode {
       <div className="bar">
         <StateButtons filter={filter} go={go} />
         <span className="grow" />
-        {filter.tag !== undefined && (
-          <button type="button" className="button plain" onClick={() => go(filterOf(searchOf({ ...filter, tag: '' })))}>
-            {t('tasks.tagged', { tag: filter.tag })} ×
-          </button>
-        )}
+        {total !== 0 && <FilterButtons filter={filter} go={go} of={unsaid} isPlain />}
         <Choice
           label={t('sort.label', { sort: t(sortWords[filter.sort]) })}
           value={filter.sort}

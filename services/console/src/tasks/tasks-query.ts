@@ -3,7 +3,8 @@ import { useQueries, useQueryClient, type QueryClient } from '@tanstack/react-qu
 import { useCallback, useEffect, useState } from 'react';
 import { answerOf, api } from '../api/client.js';
 import type { RecentRuns, Task } from '../api/types.js';
-import { useChanges, type ChangedTask } from '../stream/stream.js';
+import type { ChangedTask } from '../stream/changes.js';
+import { useChanges } from '../stream/stream.js';
 import type { TaskFilter } from './task-filter.js';
 
 export const pageSize = 100;

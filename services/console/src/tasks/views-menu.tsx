@@ -5,7 +5,7 @@ import { useState, type ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import type { TextKey } from '../text/catalogue.js';
 import { useTexts } from '../text/text.js';
-import { columns, savedViews, saveViews, type Column } from './views.js';
+import { columns, isInSight, savedViews, saveViews, type Column } from './views.js';
 
 export const columnWords = {
   value: 'tasks.value',
@@ -26,6 +26,7 @@ export function ViewsMenu(props: {
   const [views, setViews] = useState(savedViews);
   const [name, setName] = useState('');
   const [isOpen, setOpen] = useState(false);
+  const active = views.find((view) => isInSight(view, props.search, props.shown));
   const keep = (next: typeof views): void => {
     saveViews(next);
     setViews(next);
@@ -33,7 +34,8 @@ export function ViewsMenu(props: {
   return (
     <Popover.Root open={isOpen} onOpenChange={setOpen}>
       <Popover.Trigger className="button plain">
-        {t('views.title')} <ChevronDown size={14} aria-hidden="true" />
+        {active === undefined ? t('views.title') : t('views.active', { name: active.name })}{' '}
+        <ChevronDown size={14} aria-hidden="true" />
       </Popover.Trigger>
       <Popover.Portal>
         <Popover.Positioner sideOffset={4} align="end">
@@ -43,6 +45,7 @@ export function ViewsMenu(props: {
                 <button
                   type="button"
                   className="menu-item grow"
+                  aria-pressed={isInSight(view, props.search, props.shown)}
                   onClick={() => {
                     setOpen(false);
                     props.onColumns(view.columns);

@@ -1,4 +1,5 @@
 /** Named filters and shown columns, kept in this browser. */
+import { filterOf, searchOf } from './task-filter.js';
 
 export const columns = ['value', 'runs', 'lastRun', 'lastChange', 'next', 'tags'] as const;
 export type Column = (typeof columns)[number];
@@ -26,6 +27,14 @@ function stored<T>(key: string, isOne: (value: unknown) => value is T): readonly
 const isColumn = (value: unknown): value is Column => columns.some((column) => column === value);
 const isView = (value: unknown): value is SavedView =>
   typeof value === 'object' && value !== null && 'name' in value && 'search' in value && 'columns' in value;
+
+const sameColumns = (one: readonly Column[], other: readonly Column[]): boolean =>
+  columns.every((column) => one.includes(column) === other.includes(column));
+
+/** Whether the list shows it: `search` as the list writes it into the address. */
+export function isInSight(view: SavedView, search: string, shown: readonly Column[]): boolean {
+  return searchOf(filterOf(view.search)) === search && sameColumns(view.columns, shown);
+}
 
 export const savedViews = (): readonly SavedView[] => stored(viewsKey, isView) ?? [];
 export const saveViews = (views: readonly SavedView[]): void => localStorage.setItem(viewsKey, JSON.stringify(views));

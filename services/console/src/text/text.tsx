@@ -10,6 +10,7 @@ import {
   useState,
   type ReactNode,
 } from 'react';
+import { speak } from '../api/wording.js';
 import type { Catalogue, TextKey } from './catalogue.js';
 
 export type Language = 'en' | 'de';
@@ -45,6 +46,12 @@ export function preferredLanguage(
 export async function loadCatalogue(language: Language): Promise<Catalogue> {
   return language === 'de' ? (await import('./de.js')).de : (await import('./en.js')).en;
 }
+
+/** What the server says in other languages is shown rarely, and loaded then. */
+const wordings = {
+  en: null,
+  de: async () => (await import('./said/wording-de.js')).wordingDe,
+} as const;
 
 /** The reader's own variant of a language: `en-GB` where the browser is so, else the language alone. */
 export function localeOf(language: Language, wanted: readonly string[] = navigator.languages): string {
@@ -96,7 +103,8 @@ export function TextProvider(props: {
   );
   useEffect(() => {
     document.documentElement.lang = texts.language;
-  }, [texts.language]);
+    speak({ notConnected: texts.t('problem.notConnected'), load: wordings[texts.language] });
+  }, [texts]);
   return <TextContext value={texts}>{props.children}</TextContext>;
 }
 

@@ -2,6 +2,7 @@ import type { editEn } from '../en/edit.js';
 
 export const editDe: Readonly<Record<keyof typeof editEn, string>> = {
   'draft.kept': 'Nicht gespeichert. Als Entwurf in diesem Browser',
+  'draft.keptForm': 'Als Entwurf in diesem Browser aufgehoben, ohne Geheimnisse',
   'draft.none': 'Nichts geändert',
   'draft.discard': 'Verwerfen',
   'draft.save': 'Als Revision {revision} speichern',
@@ -13,6 +14,7 @@ export const editDe: Readonly<Record<keyof typeof editEn, string>> = {
   'page.title': 'Name, Seite und Schlagwörter',
   'page.tagsHint': 'Mit Leerzeichen oder Kommas getrennt.',
   'condition.code': 'Code der Bedingung',
+  'condition.leaveEditor': 'Esc, dann Tab, verlässt den Editor.',
   'condition.changed': 'geändert gegenüber Revision {revision}',
   'trial.do': 'An der Seite jetzt ausprobieren',
   'trial.took': '{ms} ms',
@@ -114,6 +116,10 @@ export const editDe: Readonly<Record<keyof typeof editEn, string>> = {
   'actions.afterSecondsHint': 'Nur wenn es dann noch gilt und niemand bestätigt hat. 0: sofort.',
   'actions.expireAfterSeconds': 'Aufgegeben nach (Sekunden)',
   'actions.expireAfterSecondsHint': 'Eine Nachricht, die so lange nicht zugestellt werden konnte, wird aufgegeben.',
+  'channel.email': 'E-Mail',
+  'channel.webhook': 'Webhook',
+  'channel.custom': 'Eigener Code',
+  'channel.command': 'Ein Programm dieser Maschine',
   'actions.notHere': 'hier nicht eingerichtet',
   'actions.unavailable': 'Diese Instanz kann durch {type} noch nicht senden: fragen Sie, wer sie betreibt.',
   'actions.on': 'Sendet',

@@ -12,6 +12,9 @@ export const frameDe: Readonly<Record<keyof typeof frameEn, string>> = {
   'frame.skip': 'Zum Inhalt',
   'frame.loading': 'Lädt',
   'frame.undo': 'Rückgängig',
+  'undo.failed': 'Nicht rückgängig gemacht: {message}',
+  'undo.changed':
+    'Nicht rückgängig gemacht: inzwischen hat jemand die Aufgabe geändert (Revision {revision}). Ihr Verlauf führt zurück zu Revision {before}.',
   'frame.dismiss': 'Ausblenden',
   'frame.close': 'Schließen',
   'frame.cancel': 'Abbrechen',

@@ -7,7 +7,7 @@ export const settingsDe: Readonly<Record<keyof typeof settingsEn, string>> = {
   'signIn.forgotten': 'Passwort vergessen?',
   'signIn.emailFirst': 'Geben Sie zuerst Ihre E-Mail-Adresse ein.',
   'signIn.resetSent':
-    'Falls es ein solches Konto gibt, ist ein Link dorthin unterwegs. Ohne Mailserver fragen Sie den Betreiber.',
+    'Falls es ein solches Konto gibt, ist ein Link dorthin unterwegs. Ohne Mailserver gibt der Betreiber ihn mit `meerkat accounts reset-password` aus.',
   'link.gone': 'Dieser Link wurde benutzt, oder seine Zeit ist um. Bitten Sie um einen neuen.',
   'invitation.title': 'Willkommen bei Meerkat',
   'invitation.what': 'Sie wurden eingeladen. Wählen Sie ein Passwort, um beizutreten.',
@@ -73,6 +73,8 @@ export const settingsDe: Readonly<Record<keyof typeof settingsEn, string>> = {
     '{count, plural, =0 {Keine Aufgabe geht über ihn.} one {# Aufgabe geht über ihn:} other {# Aufgaben gehen über ihn:}}',
   'contacts.notWhole': '{count} Aufgaben durchgesehen; es gibt mehr.',
   'contacts.inUse': 'Aktionen dieser Aufgaben gehen über ihn; nehmen Sie ihn dort zuerst heraus:',
+  'contacts.stale':
+    'Seit Sie begonnen haben, hat jemand diesen Kontakt geändert. Was dort nun steht, und Ihre Änderung:',
   'contacts.secretOnce': 'Das Geheimnis, nur dieses eine Mal gezeigt: geben Sie es dem Empfänger',
   'retention.what':
     'Jeder Lauf wird eine Zeit lang ganz aufbewahrt. Dann wird ein Tag gefaltet: seine Zahlen, Werte und Änderungen bleiben, die einzelnen Läufe gehen. Wie lange, stellt der Betreiber ein:',

@@ -66,7 +66,6 @@ export const taskDe: Readonly<Record<keyof typeof taskEn, string>> = {
   'explain.revision': 'Revision {revision}',
   'explain.late': '{ms} ms danach begonnen',
   'explain.loaded': 'Seite geladen',
-  'explain.bytes': '{kilobytes} KB',
   'explain.pageThen': 'die Seite, wie sie war',
   'explain.differs': 'Unterschiede zu vorher',
   'explain.besideNow': 'neben jetzt',

@@ -37,6 +37,7 @@ export const tasksDe: Readonly<Record<keyof typeof tasksEn, string>> = {
   'sort.nameBackwards': 'nach Namen, rückwärts',
   'sort.next': 'nächster Lauf zuerst',
   'views.title': 'Ansichten',
+  'views.active': 'Ansicht: {name}',
   'views.name': 'Name dieser Ansicht',
   'views.save': 'Speichern',
   'views.where':

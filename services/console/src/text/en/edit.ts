@@ -1,6 +1,7 @@
 /** Editing a task: condition, schedule, policy, actions. */
 export const editEn = {
   'draft.kept': 'Not saved. Kept as a draft in this browser',
+  'draft.keptForm': 'Kept as a draft in this browser, without its secrets',
   'draft.none': 'Nothing changed',
   'draft.discard': 'Discard',
   'draft.save': 'Save as revision {revision}',
@@ -12,6 +13,7 @@ export const editEn = {
   'page.title': 'Name, page and tags',
   'page.tagsHint': 'By spaces or commas.',
   'condition.code': 'Code of the condition',
+  'condition.leaveEditor': 'Esc, then Tab, leaves the editor.',
   'condition.changed': 'changed against revision {revision}',
   'trial.do': 'Try on the page now',
   'trial.took': '{ms} ms',
@@ -113,6 +115,10 @@ export const editEn = {
   'actions.afterSecondsHint': 'Sent only if it still holds then and nobody has acknowledged. 0: at once.',
   'actions.expireAfterSeconds': 'Given up after (seconds)',
   'actions.expireAfterSecondsHint': 'A message that could not be delivered for so long is given up.',
+  'channel.email': 'E-mail',
+  'channel.webhook': 'Webhook',
+  'channel.custom': 'Code of your own',
+  'channel.command': 'A program of this machine',
   'actions.notHere': 'not set up here',
   'actions.unavailable': 'This instance cannot send by {type} yet: ask the operator.',
   'actions.on': 'Sends',

@@ -10,6 +10,9 @@ export const frameEn = {
   'frame.skip': 'Skip to the page',
   'frame.loading': 'Loading',
   'frame.undo': 'Undo',
+  'undo.failed': 'Not undone: {message}',
+  'undo.changed':
+    'Not undone: somebody changed the task meanwhile (revision {revision}). Its history leads back to revision {before}.',
   'frame.dismiss': 'Dismiss',
   'frame.close': 'Close',
   'frame.cancel': 'Cancel',

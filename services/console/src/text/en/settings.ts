@@ -6,7 +6,7 @@ export const settingsEn = {
   'signIn.forgotten': 'Password forgotten?',
   'signIn.emailFirst': 'Type your e-mail address first.',
   'signIn.resetSent':
-    'If there is such an account, a link is on its way to it. Without a mail server, ask the operator for one.',
+    'If there is such an account, a link is on its way to it. Without a mail server the operator prints one, by `meerkat accounts reset-password`.',
   'link.gone': 'This link was used, or its time is over. Ask for a new one.',
   'invitation.title': 'Welcome to Meerkat',
   'invitation.what': 'You were invited. Choose a password to join.',
@@ -70,6 +70,7 @@ export const settingsEn = {
   'contacts.usedBy': '{count, plural, =0 {No task goes by it.} one {# task goes by it:} other {# tasks go by it:}}',
   'contacts.notWhole': 'Looked through {count} tasks; there are more.',
   'contacts.inUse': 'Actions of these tasks go by it; take it out of them first:',
+  'contacts.stale': 'Somebody changed this contact since you began. What stands there now, and your edit:',
   'contacts.secretOnce': 'The secret, shown this once: give it to the receiver',
   'retention.what':
     'Every run is kept in full for a time. Then a day is folded: its figures, values and changes stay, its single runs go. The operator sets for how long:',

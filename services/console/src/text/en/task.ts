@@ -63,7 +63,6 @@ export const taskEn = {
   'explain.revision': 'revision {revision}',
   'explain.late': 'started {ms} ms later',
   'explain.loaded': 'Page loaded',
-  'explain.bytes': '{kilobytes} KB',
   'explain.pageThen': 'the page as it was',
   'explain.differs': 'differences from before',
   'explain.besideNow': 'beside now',

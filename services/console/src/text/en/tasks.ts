@@ -35,6 +35,7 @@ export const tasksEn = {
   'sort.nameBackwards': 'by name, backwards',
   'sort.next': 'next run first',
   'views.title': 'Views',
+  'views.active': 'Views: {name}',
   'views.name': 'Name of this view',
   'views.save': 'Save',
   'views.where': 'Views are kept in this browser; the address of the page is the same view for anybody you send it to.',
