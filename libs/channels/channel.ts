@@ -7,7 +7,10 @@ import type { BinaryBody } from './binary-body.js';
 import type { ChannelDeclaration } from './declaration.js';
 import type { PeerAnswer, PeerOutgoing } from './peer.js';
 
-export type GatheredMessage = Pick<Notification, 'kind' | 'executionId' | 'context' | 'createdAt'>;
+export type GatheredMessage = Pick<
+  Notification,
+  'kind' | 'executionId' | 'context' | 'createdAt' | 'episode' | 'openedBy'
+>;
 
 /** A notification as channels see it; the same on every try. */
 export interface Notification {
@@ -134,6 +137,8 @@ export interface HttpBatch {
   readonly inOrder?: boolean;
   /** Once these have arrived the channel is asked again, with their receipts: it answers with them and with those that follow. */
   readonly more?: boolean;
+  /** How often it may be asked, where a message is of many parts. Absent: as often as one of few needs. */
+  readonly rounds?: number;
 }
 
 export interface Mail {
@@ -175,7 +180,7 @@ export interface Retried {
   readonly retryAfterMs: number | null;
 }
 
-/** What became of one part. `unreachable`: the receiver did not answer at all, which is what opens its breaker. */
+/** What became of one part. `unreachable`: the receiver did not answer at all, or takes nothing from anybody, which is what opens its breaker. */
 export type Verdict = (Delivered | Refused | Retried) & {
   /** As it came; secrets are taken out and it is shortened before it is kept. */
   readonly response: { readonly status: number; readonly body: string } | null;

@@ -1,5 +1,5 @@
 /** What a channel declares about its settings. Everything that is done with an action before it is sent follows from this. */
-import type { z } from 'zod';
+import { z } from 'zod';
 
 /** Random text that the service makes where the user gives none; shown once, in the answer that made it. */
 export interface GeneratedText<Member extends string = string> {
@@ -39,6 +39,8 @@ export interface ChannelDeclaration<Type extends string = string, Config extends
   /** Paths that are stored encrypted: every secret, and every address of a person or a server. `to`, `to[]`, `headers.*`. */
   readonly sealed: readonly string[];
   readonly addresses: readonly string[];
+  /** Those of them that are secrets: what they end in gives access. */
+  readonly secretAddresses: readonly string[];
   readonly templates: readonly string[];
   readonly code: readonly string[];
   readonly generated: readonly GeneratedText[];
@@ -46,9 +48,16 @@ export interface ChannelDeclaration<Type extends string = string, Config extends
   readonly needs: Need | null;
 }
 
+function isSecret(schema: unknown): boolean {
+  if (schema instanceof z.ZodOptional) return isSecret(schema.unwrap());
+  return schema instanceof z.ZodType && schema.meta()?.['writeOnly'] === true;
+}
+
 export function declareChannel<Type extends string, Config extends z.ZodObject>(
   declared: Pick<ChannelDeclaration<Type, Config>, 'type' | 'config' | 'sealed'> &
     DeclaredMembers<keyof z.output<Config> & string>,
 ): ChannelDeclaration<Type, Config> {
-  return { addresses: [], templates: [], code: [], programs: [], generated: [], needs: null, ...declared };
+  const { addresses = [], config } = declared;
+  const secretAddresses = addresses.filter((name) => isSecret(config.shape[name] as unknown));
+  return { templates: [], code: [], programs: [], generated: [], needs: null, ...declared, addresses, secretAddresses };
 }

@@ -10,6 +10,15 @@ const finalFailures: ReadonlySet<string> = new Set(['address_denied', 'invalid_u
 /** Our own doing, or an answer that came but could not be read: the receiver is there. */
 const reachedFailures: ReadonlySet<string> = new Set(['aborted', 'too_large', 'bad_encoding', ...finalFailures]);
 
+/** A receiver that asks for more is asked daily: it may have meant something else, and messages live for up to a week. */
+const longestWaitMs = 86_400_000;
+
+/** For how long the receiver asks to be left alone, a day at most; null: it does not. */
+export function askedWaitMs(header: string | undefined, nowMs: number): number | null {
+  const asked = retryAfterMs(header, nowMs);
+  return asked === null ? null : Math.min(asked, longestWaitMs);
+}
+
 export function classifyHttp(answer: HttpAnswer, nowMs: number): Verdict {
   if (!answer.ok) {
     const { reason, message } = answer;
@@ -27,7 +36,7 @@ export function classifyHttp(answer: HttpAnswer, nowMs: number): Verdict {
   const { status } = answer;
   const reached = { response: { status, body: new TextDecoder().decode(answer.body) }, unreachable: false };
   if (status >= 200 && status < 300) return { state: 'delivered', ...reached };
-  const retryAfter = retryAfterMs(answer.headers['retry-after'], nowMs);
+  const retryAfter = askedWaitMs(answer.headers['retry-after'], nowMs);
   if (status >= 300 && status < 400) {
     const message = `The receiver answered ${status}: redirects are not followed. Set the final address.`;
     return { state: 'retry', reason: 'redirected', message, retryAfterMs: retryAfter, ...reached };

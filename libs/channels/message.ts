@@ -1,5 +1,5 @@
 /** What a notification says, in the forms that channels need: the Standard Webhooks body, template variables, plain text. */
-import type { Json, JsonObject } from '#runtime/json';
+import { ownMember, type Json, type JsonObject } from '#runtime/json';
 import type { TemplateVariables } from '#templates/templates';
 import type { Notification } from './channel.js';
 
@@ -96,7 +96,7 @@ function shortText(value: Json): string {
 /** What the code reported, each value beside what it was where it differs. */
 export function changesOf({ execution, before }: Notification['context']): readonly ShownChange[] {
   return Object.entries(execution.values).map(([name, value]) => {
-    const old = before?.[name];
+    const old = before === undefined ? undefined : ownMember(before, name);
     const differs = old !== undefined && JSON.stringify(old) !== JSON.stringify(value);
     return {
       name: name === 'value' ? 'Value' : name,

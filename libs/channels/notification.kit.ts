@@ -50,3 +50,14 @@ export function aNotification({
     createdAt: new Date(createdMs).toISOString(),
   } satisfies Notification;
 }
+
+/** A digest that says it of each message that it gathered: of one episode that is over, and of one that is not. */
+export function aDigest(options: Omit<KitNotification, 'kind'> = {}): Notification {
+  const { episode: _episode, ...digest } = aNotification({ ...options, kind: 'digest' });
+  const item = (kind: Notification['kind'], episode: string) => {
+    const { executionId, context, createdAt } = digest;
+    return { kind, episode, executionId, context, createdAt };
+  };
+  const items = [item('triggered', 'condition:1'), item('recovered', 'condition:1'), item('error', 'health:1')];
+  return { ...digest, episode: 'condition:1', items };
+}

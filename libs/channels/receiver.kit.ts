@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { HttpOutgoing } from './channel.js';
 import { dialects, type Dialect } from './dialects.kit.js';
+import { kitTimeMs } from './notification.kit.js';
 import type { Measure } from './text-limits.js';
 
 export interface VendorReply {
@@ -26,7 +27,7 @@ export interface Operation {
   /** The body is a picture. */
   readonly isPicture?: true;
   /** Whatever no schema says: each fault is a sentence. */
-  readonly faults?: (request: HttpOutgoing, url: URL) => readonly string[];
+  readonly faults?: (request: HttpOutgoing, url: URL, nowMs: number) => readonly string[];
   /** What people see that a page may have written: places in the body, `blocks.*.text`, and how they are read. */
   readonly shown?: Readonly<Record<string, Dialect>>;
   readonly reply: VendorReply;
@@ -108,7 +109,8 @@ function leakedNames(value: unknown): string[] {
     : [];
 }
 
-export function judge({ operations }: VendorReceiver, request: HttpOutgoing): Judgement {
+/** `nowMs`: of the vendor's clock. */
+export function judge({ operations }: VendorReceiver, request: HttpOutgoing, nowMs: number = kitTimeMs): Judgement {
   const url = new URL(request.url);
   const fitting = operations.filter(
     ({ method, address }) => method === request.method && address.test(`${url.origin}${url.pathname}`),
@@ -134,7 +136,7 @@ export function judge({ operations }: VendorReceiver, request: HttpOutgoing): Ju
     ...issuesOf('query', operation.query, Object.fromEntries(url.searchParams)),
     ...issuesOf('body', operation.json ?? operation.form ?? operation.parts, value),
     ...leakedNames(operation.parts === undefined ? value : null),
-    ...(operation.faults?.(request, url) ?? []),
+    ...(operation.faults?.(request, url, nowMs) ?? []),
   ];
   if (said.length > 0) return { faults: said, reply: { status: 400, body: said.join('\n') } };
   const active = Object.entries(operation.shown ?? {}).flatMap(([place, dialect]) =>

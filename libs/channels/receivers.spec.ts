@@ -8,7 +8,7 @@ import { channels } from './channels.js';
 import { declarations } from './declarations.js';
 import { vendorTypes } from './every-channel.kit.js';
 import { hostileText } from './dialects.kit.js';
-import { aNotification, kitTimeMs } from './notification.kit.js';
+import { aDigest, aNotification, kitTimeMs } from './notification.kit.js';
 import { judge, type VendorReceiver, type VendorReply } from './receiver.kit.js';
 
 const golden = z.looseObject({
@@ -44,15 +44,15 @@ const texts: readonly [string, string][] = [
 
 function notificationSaying(text: string, kind: Notification['kind'], episode = 'condition:1'): Notification {
   const { context } = aNotification();
-  return aNotification({
-    kind,
+  const options = {
     episode,
     context: {
       task: { ...context.task, name: text.slice(0, 200), description: text, tags: [text.slice(0, 50)] },
       execution: { ...context.execution, values: { value: text, [text.slice(0, 100)]: text, empty: '' } },
       message: text,
     },
-  });
+  };
+  return kind === 'digest' ? aDigest(options) : aNotification({ ...options, kind });
 }
 
 /** Each kind of message, and addresses of an instance that nobody else can reach. */
@@ -109,7 +109,7 @@ describe.each(vendors)('the receiver of %s', (type) => {
       if (verdict.state !== 'delivered') faults.push(`${verdict.reason}: ${verdict.message}`);
       return verdict.state === 'delivered' ? (verdict.receipt ?? null) : null;
     };
-    for (let round = 0; round < 4; round += 1) {
+    for (let round = 0, rounds = 4; round < rounds; round += 1) {
       const context = { nowMs: kitTimeMs, linkBase, mailFrom: 'a@example.com', opened, chart, receipts: [...receipts] };
       const outgoing = channel.build({ request, config }, context);
       // An end without a beginning: there is nothing to say of it.
@@ -120,6 +120,7 @@ describe.each(vendors)('the receiver of %s', (type) => {
         for (const other of [one.fallback, one.unless]) if (other !== undefined) send(other);
       }
       if (outgoing.more !== true) break;
+      rounds = outgoing.rounds ?? rounds;
     }
     return faults;
   };

@@ -109,6 +109,15 @@ describe('a receiver that asks for patience', () => {
     }
   });
 
+  it.each(httpTypes)('for longer than a day is asked again after a day by %s', (type) => {
+    for (const header of ['604800', new Date(kitTimeMs + 604_800_000).toUTCString()]) {
+      for (const verdict of verdictsOn(type, answerOf(429, '', { 'retry-after': header }))) {
+        if (verdict.state !== 'retry') throw new Error(`${type} gives up`);
+        expect(verdict.retryAfterMs).toBe(86_400_000);
+      }
+    }
+  });
+
   it.each<[ActionType, number, string, Record<string, string>, number]>([
     ['discord', 429, '{"retry_after":64.57}', {}, 64_570],
     ['telegram', 429, '{"ok":false,"parameters":{"retry_after":35}}', {}, 35_000],

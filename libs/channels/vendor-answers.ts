@@ -1,8 +1,7 @@
 /** What a vendor's answers mean, as a table: the first line that fits an answer counts; the rest is as for any HTTP answer. */
-import { retryAfterMs } from '#concurrency/retry-after';
 import type { JsonObject } from '#runtime/json';
 import type { ClassifyHttp, Receipt, Verdict } from './channel.js';
-import { answerObject, classifyHttp, gone, notBefore, unexpectedAnswer } from './http-answer.js';
+import { answerObject, askedWaitMs, classifyHttp, gone, notBefore, unexpectedAnswer } from './http-answer.js';
 
 export interface VendorAnswer {
   readonly status: number;
@@ -94,7 +93,7 @@ function judged(
     case 'refused':
       return { state: 'refused', reason: 'refused_by_receiver', message, response, unreachable: false };
     case 'retry': {
-      const asked = retryAfterMs(answer.headers['retry-after'], answer.nowMs);
+      const asked = askedWaitMs(answer.headers['retry-after'], answer.nowMs);
       const retry = { state: 'retry', reason: 'receiver_deferred', message, retryAfterMs: asked, response } as const;
       return waits(notBefore({ ...retry, unreachable: false }, line.afterMs ?? 0));
     }

@@ -78,7 +78,7 @@ const sentences: Readonly<Record<string, readonly [reason: string, message: stri
   ETIMEDOUT: ['timed_out', 'The mail server did not answer in time.'],
   ETLS: [
     'tls_failed',
-    'No secure connection to the mail server could be made, and without one no password is sent (INSECURE_OK allows it).',
+    'No secure connection to the mail server could be made, and without one no password is sent (INSECURE_OK=true allows it).',
   ],
   EPROTOCOL: ['protocol_error', 'The mail server said something that is not SMTP.'],
 };
@@ -122,7 +122,8 @@ function failureOf(thrown: unknown, signal: AbortSignal): MailAnswer {
       text: textOf(error),
       refused: none,
     };
-  return { kind: 'not_taken', about: 'connection', reason, code, text, refused: none };
+  // The sentence is ours: a code beside it would say that the server spoke it.
+  return { kind: 'not_taken', about: 'connection', reason, code: null, text, refused: none };
 }
 
 const shortestSecret = 4;

@@ -3,9 +3,10 @@ import { Liquid, LiquidError, type Template } from 'liquidjs';
 import { reject } from '#runtime/errors';
 import { nearestName } from '#runtime/nearest-name';
 import type { Json, JsonObject } from '#runtime/json';
+import { JsonPlace, JsonText } from './json-place.js';
 
 export const templateEscapes = ['text', 'json', 'html', 'header', 'address'] as const;
-/** Where the rendered text will stand. `json`: inside the quotes of a JSON string. `header`: one line of a header. `address`: a part of one. */
+/** Where the rendered text will stand. `json`: wherever in a document. `header`: one line of a header. `address`: a part of one. */
 export type TemplateEscape = (typeof templateEscapes)[number];
 /** How a value is written where none of these fits, such as a vendor's Markdown. */
 export type Escaper = (text: string) => string;
@@ -74,22 +75,27 @@ export function escapeHeader(text: string): string {
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').trim();
 }
 
+/** What a template writes of its variables, told apart from its own text until its place is known. */
+class Value {
+  constructor(readonly value: unknown) {}
+}
+
 function toText(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (value instanceof Value) return toText(value.value);
+  if (value instanceof JsonText) return value.text;
   // Nothing else comes from JSON but lists and objects.
   return JSON.stringify(value) ?? '';
 }
 
-function escaperOf(escape: TemplateEscape | Escaper): Escaper {
+function escaperOf(escape: Exclude<TemplateEscape, 'json'> | Escaper): Escaper {
   if (typeof escape === 'function') return escape;
   switch (escape) {
     case 'text':
     case 'header':
       return (text) => text;
-    case 'json':
-      return (text) => JSON.stringify(text).slice(1, -1);
     case 'html':
       return escapeHtml;
     case 'address':
@@ -115,18 +121,24 @@ function createEngine(escape: TemplateEscape | Escaper): Liquid {
     renderLimit: renderLimitMs,
     memoryLimit: workLimit,
   });
-  const escaper = escaperOf(escape);
+  const escaper = escape === 'json' ? null : escaperOf(escape);
   engine.options.outputEscape = function (this: unknown, value: unknown): string {
-    return escaper(toText(value));
+    // The engine hands on to the emitter whatever it gets.
+    return escaper === null ? (new Value(value) as unknown as string) : escaper(toText(value));
   };
   for (const tag of fileTags) delete engine.tags[tag];
   const uncounted = Object.keys(engine.filters).filter((name) => uncountedFilters.test(name));
   for (const filter of [...randomFilters, ...uncounted]) engine.unregisterFilter(filter);
-  // A template that says `json` asks for JSON as it is; without this it would be escaped as if it were a value.
+  // A template that says `json` asks for JSON as it is; without this it would be written as a text.
   if (escape === 'json') {
     const json = engine.filters['json'];
     if (typeof json === 'function') {
-      for (const name of ['json', 'jsonify']) engine.registerFilter(name, { handler: json, raw: true });
+      const asJson = function (this: unknown, ...args: unknown[]): JsonText {
+        return new JsonText(
+          toText(json.apply(this as ThisParameterType<typeof json>, args as Parameters<typeof json>)),
+        );
+      };
+      for (const name of ['json', 'jsonify']) engine.registerFilter(name, asJson);
     }
   }
   // `now` is when the run finished: each try of a message has to say the same.
@@ -141,16 +153,21 @@ function createEngine(escape: TemplateEscape | Escaper): Liquid {
   // The engine counts what filters make but not what templates write, so that a loop over a long text would be free.
   const { renderer } = engine;
   const renderTemplates = renderer.renderTemplates.bind(renderer);
+  const begun = new WeakSet<object>();
   renderer.renderTemplates = function* (templates, context, emitter) {
     context.memoryLimit.use(stepCost + templates.length);
     let buffer = '';
+    // What is captured has no place yet.
+    const place = escape === 'json' && !begun.has(context) ? new JsonPlace(toText) : null;
+    begun.add(context);
     const counting = emitter ?? {
       get buffer() {
         return buffer;
       },
       write(value: unknown) {
-        const text = toText(value);
+        const text = value instanceof Value && place !== null ? place.written(value.value) : toText(value);
         context.memoryLimit.use(text.length);
+        if (!(value instanceof Value)) place?.pass(text);
         buffer += text;
       },
     };

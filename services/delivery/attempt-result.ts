@@ -40,24 +40,46 @@ export function attemptResultOf(tried: SendOutcome): AttemptResult {
   const verdict = shown?.verdict;
 
   const count = parts > 1 ? ` (${arrived} of ${parts} ${partName}s have it)` : '';
+  const waits = waitOf(verdicts);
   const response =
     verdict?.response == null ? null : { status: verdict.response.status, body: keep(redact(verdict.response.body)) };
   const error =
     verdict !== undefined && verdict.state !== 'delivered'
-      ? { reason: verdict.reason, message: keep(redact(verdict.message)) + count }
+      ? { reason: verdict.reason, message: keep(redact(verdict.message)) + count + saidWait(waits) }
       : refusedEarlier === null
         ? null
         : { reason: refusedEarlier, message: `An earlier try was refused for a ${partName}${count}.` };
   const { method, url } = summaryOf(parts > 1 && shown !== undefined ? shown.part : null);
   const record = { durationMs, request: { method, url: redact(url) }, response, error };
-  return { record, settled, ...kindOf(verdicts, error?.reason ?? null) };
+  return { record, settled, ...kindOf(verdicts, waits, error?.reason ?? null) };
 }
 
-function kindOf(verdicts: readonly PartVerdict[], reason: string | null): AttemptResultKind {
-  const retries = verdicts.flatMap(({ verdict }) => (verdict.state === 'retry' ? [verdict.retryAfterMs] : []));
-  if (retries.length > 0) {
-    const asked = retries.filter((retryAfterMs) => retryAfterMs !== null);
-    return { kind: 'retry', reason: reason ?? 'failed', retryAfterMs: asked.length === 0 ? null : Math.max(...asked) };
+/** The longest that one of the parts has to wait, by the receiver's word or the vendor's rule; null: none says so. */
+function waitOf(verdicts: readonly PartVerdict[]): number | null {
+  const asked = verdicts.flatMap(({ verdict }) => (verdict.state === 'retry' ? [verdict.retryAfterMs ?? 0] : []));
+  const longest = Math.max(0, ...asked);
+  return longest === 0 ? null : longest;
+}
+
+const units = [
+  ['d', 86_400],
+  ['h', 3_600],
+  ['min', 60],
+  ['s', 1],
+] as const;
+
+/** Why the next try is later than the schedule of retries has it, or why there is none before the message expires. */
+function saidWait(waitMs: number | null): string {
+  if (waitMs === null) return '';
+  const seconds = Math.ceil(waitMs / 1_000);
+  // In the largest unit that says it exactly.
+  const [unit, length] = units.find(([, each]) => seconds % each === 0) ?? ['s', 1];
+  return ` This message is not tried again for ${seconds / length} ${unit}.`;
+}
+
+function kindOf(verdicts: readonly PartVerdict[], waitMs: number | null, reason: string | null): AttemptResultKind {
+  if (verdicts.some(({ verdict }) => verdict.state === 'retry')) {
+    return { kind: 'retry', reason: reason ?? 'failed', retryAfterMs: waitMs };
   }
   return reason === null ? { kind: 'delivered' } : { kind: 'refused', reason };
 }

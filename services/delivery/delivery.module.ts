@@ -10,6 +10,7 @@ import { CLOCK, type Clock } from '#runtime/clock';
 import { CONFIG, PUBLIC_ADDRESS, type Config, type PublicAddress } from '#runtime/config';
 import { defaultSandboxLimits, SANDBOX, type Sandbox } from '#sandbox/sandbox';
 import { LOGGER, type Logger } from '#runtime/logger';
+import { ownAddress } from '#runtime/own-address';
 import { LINK_SIGNER, type LinkSigner } from '#vault/link-signer';
 import { VAULT, type Vault } from '#vault/vault';
 import { ChangeContactHandler } from './change-contact.js';
@@ -47,8 +48,7 @@ function createSending(
     evaluationMemoryMb: memoryMb,
   } = config;
   const mailer = smtpUrl === null ? null : createMailer(smtpUrl, outbound, { insecureOk, authorities, dkim });
-  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
-  const linkBase = config.publicUrl ?? `http://${host}:${config.port}`;
+  const linkBase = ownAddress(config, config.port);
   const sandboxLimits = { ...defaultSandboxLimits, cpuMs, memoryMb };
   const builder = createMessageBuilder(logger);
   const tasks = (taskId: string) => readStore.get(tasksView, taskId);

@@ -9,8 +9,15 @@ export type SentRequest = Omit<NotificationRequest, 'kind'> & {
   readonly items?: readonly GatheredMessage[];
 };
 
-function ofOneTask({ kind, executionId, context, createdAt }: NotificationRequest): GatheredMessage {
-  return { kind, executionId, context, createdAt };
+function ofOneTask({ kind, executionId, context, createdAt, episode, openedBy }: NotificationRequest): GatheredMessage {
+  return {
+    kind,
+    executionId,
+    context,
+    createdAt,
+    ...(episode === undefined ? {} : { episode }),
+    ...(openedBy === undefined ? {} : { openedBy }),
+  };
 }
 
 /** Oldest first; of two at once the one that was there first. */

@@ -26,8 +26,8 @@ export interface HttpSending {
 }
 
 const readBytes = 65_536;
-/** How often a message may go on with what it was given. */
-const mostRounds = 4;
+/** How often a message may go on with what it was given, where its channel does not say so. */
+const usualRounds = 4;
 
 /** What the parts that have arrived were given, each at its place. */
 export function receiptsOf(settled: readonly SettledPart[]): readonly (Receipt | null)[] {
@@ -105,6 +105,7 @@ export function httpTransmission(channel: HttpChannel, sending: HttpSending, bui
     return verdicts;
   };
 
+  const mostRounds = built.rounds ?? usualRounds;
   const sum = built.requests.reduce((ms, request) => ms + longestMs(request), 0);
   return {
     receiver: new URL(first.url).origin,

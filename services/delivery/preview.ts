@@ -127,7 +127,7 @@ export function createPreview({ vault, linkBase, ...options }: PreviewOptions): 
       const declaration = declarationOf(type);
       const fault = maskedAddress(config, declaration);
       if (fault !== null) return nothing(channels[type].method, context.message, fault);
-      const redact = createRedactor(action.config, config, declaration.addresses, shownCharacters);
+      const redact = createRedactor(action.config, config, declaration, shownCharacters);
       const shown = shownOf(await outgoingOf(type, { request, config }, linkBase), context.message, declaration);
       const { method, url, headers, body } = shown.request;
       const isWhole = hasWrittenAddress(declaration) && URL.canParse(url);

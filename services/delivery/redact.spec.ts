@@ -1,6 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { declarationOf } from '#channels/declarations';
+import { httpSummary } from '#channels/summary';
 import { createRedactor, keep } from './redact.js';
+
+const webhook = declarationOf('webhook');
+const none = { addresses: [], secretAddresses: [] };
 
 describe('the recorded part of an answer', () => {
   const stored = {
@@ -15,7 +20,7 @@ describe('the recorded part of an answer', () => {
     secret: `whsec_${Buffer.alloc(24, 7).toString('base64')}`,
     to: ['anna@example.com'],
   };
-  const redact = createRedactor(stored, opened, ['url']);
+  const redact = createRedactor(stored, opened, webhook);
 
   it.each([
     'Bearer abc.def"ghi',
@@ -39,14 +44,28 @@ describe('the recorded part of an answer', () => {
   });
 
   it('shows no more of a webhook address than its summary', () => {
-    const hide = createRedactor({ url: { $sealed: '1' } }, { url: 'https://hooks.example/in' }, ['url']);
+    const hide = createRedactor({ url: { $sealed: '1' } }, { url: 'https://hooks.example/in' }, webhook);
     expect(hide('POST https://hooks.example/in')).toBe('POST https://hooks.example/in');
     const whole = createRedactor(
       { secrets: { hook: { $sealed: '1' } } },
       { secrets: { hook: 'https://hooks.example/in' } },
-      ['url'],
+      webhook,
     );
     expect(whole('POST https://hooks.example/in')).toBe('POST ********');
+  });
+
+  it.each([
+    ['slack', 'https://hooks.slack.com/services/T00000000/B00000000/', 'abcdefghijKLMNOPQRSTuvwx'],
+    ['mattermost', 'https://chat.example.com/hooks/', 'abcdefghijklmnopqrstuvwxyz'],
+    ['rocketchat', 'https://chat.example.com/hooks/aaaabbbbccccddddeeee/', 'abcdefghijklmnopqrstuvwxyz'],
+    ['homeassistant', 'https://home.example.com/api/webhook/', 'the-cat-is-out'],
+    ['grafana_oncall', 'https://oncall.example.com/integrations/v1/formatted_webhook/', 'abcdefghijklmnop/'],
+  ] as const)('does not show what gives access in an address of %s, whatever it looks like', (type, before, token) => {
+    const url = `${before}${token}`;
+    const hide = createRedactor({ webhookUrl: { $sealed: '1' } }, { webhookUrl: url }, declarationOf(type));
+    const plain = token.replace('/', '');
+    expect(hide(httpSummary('POST', url).url)).toBe(url.replace(plain, '********'));
+    expect(hide(`no webhook ${plain} here`)).toBe('no webhook ******** here');
   });
 
   it('has masked mailboxes and is otherwise unchanged', () => {
@@ -60,7 +79,7 @@ describe('the recorded part of an answer', () => {
     const hide = createRedactor(
       { secrets: Object.fromEntries(names.map((name) => [name, { $sealed: name }])) },
       { secrets: Object.fromEntries(names.map((name) => [name, `${name}-`.repeat(800)])) },
-      [],
+      none,
     );
     expect(hide(`x${'name7-'.repeat(800)}x`)).toBe('x********');
     expect(hide('nothing to see')).toBe('nothing to see');
@@ -83,7 +102,7 @@ describe('the recorded part of an answer', () => {
   it('holds no secret of any characters, in any text', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 4, maxLength: 40 }), fc.string(), fc.string(), (secret, before, after) => {
-        const hide = createRedactor({ code: { $sealed: 'x' } }, { code: secret }, []);
+        const hide = createRedactor({ code: { $sealed: 'x' } }, { code: secret }, none);
         expect(hide(before + secret + after).length).toBeGreaterThan(0);
         expect(hide(`[${secret}]`)).not.toContain(`[${secret}]`);
       }),

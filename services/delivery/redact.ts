@@ -1,4 +1,5 @@
 /** What is kept of an answer: never a secret, and no more than a person reads. */
+import type { ChannelDeclaration } from '#channels/declaration';
 import { decode } from '#channels/http-request';
 import { isToken, maskMailbox } from '#channels/summary';
 import { isJsonObject, type Json, type JsonObject } from '#runtime/json';
@@ -37,6 +38,17 @@ function secretsOfUrl(text: string): string[] {
   ].filter((piece) => piece !== ':');
 }
 
+/**
+ * What the path of an address ends in, where that is what a service gave out in place of a password: by its looks it may be a word
+ * like any other, and at some services its owner chooses it. With a query, that is what gives access.
+ */
+function endOfSecretAddress(text: string): string[] {
+  if (!URL.canParse(text)) return [];
+  const { pathname, search } = new URL(text);
+  const end = pathname.split('/').findLast((segment) => segment !== '');
+  return search !== '' || end === undefined ? [] : [end, decode(end)];
+}
+
 /** Ways in which a receiver may write a text back to us. */
 function spellings(secret: string): string[] {
   return [
@@ -54,13 +66,13 @@ function spellings(secret: string): string[] {
 const shortestSecret = 4;
 
 /**
- * Takes what was sealed out of a text, however the other side wrote it; mailboxes stay recognizable. `addresses`: members
- * that hold an address of the receiver. `characters`: how much of a text is read; what lies behind is left out.
+ * Takes what was sealed out of a text, however the other side wrote it; mailboxes stay recognizable. `characters`: how much of a
+ * text is read; what lies behind is left out.
  */
 export function createRedactor(
   stored: JsonObject,
   opened: JsonObject,
-  addresses: readonly string[],
+  { addresses, secretAddresses }: Pick<ChannelDeclaration, 'addresses' | 'secretAddresses'>,
   characters?: number,
 ): (text: string) => string {
   const sealed = new Map<string, string>();
@@ -70,7 +82,8 @@ export function createRedactor(
     const isMailbox = /^[^\s@]+@[^\s@]+$/.test(secret) && !secret.includes('/');
     // Of the receiver's address, origin and path are shown; of everything else that is sealed, nothing is.
     const whole = addresses.includes(name) ? [] : [secret, ...secret.split(/\s+/)];
-    const words = isMailbox ? [secret] : [...whole, ...secretsOfUrl(secret)];
+    const end = secretAddresses.includes(name) ? endOfSecretAddress(secret) : [];
+    const words = isMailbox ? [secret] : [...whole, ...secretsOfUrl(secret), ...end];
     // Of a webhook's signing secret, the key inside is the secret.
     if (secret.startsWith('whsec_')) words.push(secret.slice('whsec_'.length));
     for (const word of words) {

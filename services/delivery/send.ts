@@ -126,7 +126,7 @@ export function createSender(options: SenderOptions): Sender {
 
   const redactorOf = (type: ActionType, sealed: JsonObject, opened: JsonObject): ((text: string) => string) => {
     const key = settingsOf({ type, config: sealed });
-    const redact = redactors.get(key) ?? createRedactor(sealed, opened, declarationOf(type).addresses);
+    const redact = redactors.get(key) ?? createRedactor(sealed, opened, declarationOf(type));
     redactors.set(key, redact);
     return redact;
   };

@@ -355,7 +355,13 @@ describe('a delivery by mail', () => {
       });
     });
     const id = await ask(start(server, 'user:canary-password@'));
-    expect(await harness.untilState(id, 'retrying')).toMatchObject({ reason: 'tls_failed' });
+    const { reason, attempts } = await harness.untilState(id, 'retrying');
+    expect(reason).toBe('tls_failed');
+    // What we say of it is not put into the mouth of the server.
+    expect(attempts[0]).toMatchObject({
+      response: null,
+      error: { message: expect.stringMatching(/^No secure connection to the mail server .+INSECURE_OK=true/) },
+    });
     expect(heard.join('')).not.toMatch(/AUTH|canary|Y2FuYXJ5/);
   });
 

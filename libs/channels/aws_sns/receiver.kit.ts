@@ -2,14 +2,13 @@
 import { createHash, createHmac } from 'node:crypto';
 import { z } from 'zod';
 import type { HttpOutgoing } from '../channel.js';
-import { kitTimeMs } from '../notification.kit.js';
 import { upTo, type VendorReceiver } from '../receiver.kit.js';
 import { bytes, characters } from '../text-limits.js';
 
 const secret = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY';
 const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest();
 
-function signatureFaults({ headers, body, method }: HttpOutgoing, url: URL): string[] {
+function signatureFaults({ headers, body, method }: HttpOutgoing, url: URL, nowMs: number): string[] {
   const parsed =
     /^AWS4-HMAC-SHA256 Credential=([A-Z0-9]+)\/([0-9]{8})\/([a-z0-9-]+)\/sns\/aws4_request, SignedHeaders=([a-z0-9;-]+), Signature=([0-9a-f]{64})$/.exec(
       headers['authorization'] ?? '',
@@ -18,7 +17,7 @@ function signatureFaults({ headers, body, method }: HttpOutgoing, url: URL): str
   const [, , day = '', region = '', names = '', signature] = parsed;
   const date = headers['x-amz-date'] ?? '';
   const at = Date.parse(date.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));
-  if (!date.startsWith(day) || !(Math.abs(at - kitTimeMs) < 900_000)) return ['RequestExpired'];
+  if (!date.startsWith(day) || !(Math.abs(at - nowMs) < 900_000)) return ['RequestExpired'];
   const values = names.split(';').map((name) => `${name}:${name === 'host' ? url.host : headers[name]}\n`);
   const canonical = [
     method,

@@ -54,7 +54,7 @@ function verdictOfCode(code: number | null, text: string): Verdict {
 /**
  * One mail goes to all recipients at once. Those the server takes are settled and not sent again; those it puts off are
  * tried again by themselves; those it refuses are settled as refused. A refused login is the operator's to mend, so it is
- * tried again although its code says for good.
+ * tried again although its code says for good. What is not about the mail opens the breaker of the server.
  */
 export function classifyMail(
   answer: MailAnswer,
@@ -70,7 +70,8 @@ export function classifyMail(
       message: about === 'login' ? login : said === null ? text : `The mail server ${said}`,
       retryAfterMs: null,
       response: code === null ? null : responseOf(code, text),
-      unreachable: about === 'connection' && code === null && reason !== 'aborted',
+      // It would say the same of every mail: each would use up attempts, and a login that is tried too often is locked.
+      unreachable: reason !== 'aborted',
     };
     return recipients.map(({ part }) => ({ part, verdict }));
   }

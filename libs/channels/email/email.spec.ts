@@ -265,7 +265,7 @@ describe('an answer of a mail server', () => {
     );
   });
 
-  it('leads to a retry where the login or the connection failed, with any code', () => {
+  it('opens the breaker of the server where the login or the connection failed, with any code', () => {
     const login = {
       kind: 'not_taken',
       about: 'login',
@@ -274,7 +274,7 @@ describe('an answer of a mail server', () => {
       text: '',
       refused: [],
     } as const;
-    expect(classifyMail(login, recipients)[0]?.verdict).toMatchObject({ state: 'retry', unreachable: false });
+    expect(classifyMail(login, recipients)[0]?.verdict).toMatchObject({ state: 'retry', unreachable: true });
     const gone = {
       kind: 'not_taken',
       about: 'connection',
@@ -284,5 +284,9 @@ describe('an answer of a mail server', () => {
       refused: [],
     } as const;
     expect(classifyMail(gone, recipients)[0]?.verdict).toMatchObject({ state: 'retry', unreachable: true });
+    const busy = { ...gone, reason: 'smtp_deferred', code: 421, text: '421 not now' } as const;
+    expect(classifyMail(busy, recipients)[0]?.verdict).toMatchObject({ state: 'retry', unreachable: true });
+    const stopped = { ...gone, reason: 'aborted' } as const;
+    expect(classifyMail(stopped, recipients)[0]?.verdict).toMatchObject({ state: 'retry', unreachable: false });
   });
 });

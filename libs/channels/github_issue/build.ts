@@ -9,7 +9,7 @@ import {
   type NothingToSend,
   type Notification,
 } from '../channel.js';
-import { episodeWord } from '../episode.js';
+import { eachEpisode, episodeWord } from '../episode.js';
 import { fenced } from '../escapes.js';
 import { below, getRequest, jsonRequest } from '../http-request.js';
 import { publicLink } from '../links.js';
@@ -70,7 +70,12 @@ function buildGithubIssue(
       : { kind: 'http', requests: [create], inOrder: true, more: true };
   }
   if (request.kind !== 'recovered') {
-    return { kind: 'http', requests: [typeof number === 'number' ? comment(number) : create] };
+    if (typeof number === 'number') return { kind: 'http', requests: [comment(number)] };
+    if (request.openedBy === undefined) return { kind: 'http', requests: [create] };
+    // What began the episode went with a digest, or nobody knows whether it arrived.
+    if (receipts.length === 0) return { kind: 'http', requests: [search], inOrder: true, more: true };
+    const known = receipts[0]?.['number'];
+    return { kind: 'http', requests: [search, typeof known === 'number' ? comment(known) : create], inOrder: true };
   }
   if (typeof number === 'number') return { kind: 'http', requests: [comment(number), close(number)], inOrder: true };
   // What was told without an answer, or by an earlier version: its mark says whether there is one.
@@ -83,6 +88,12 @@ function buildGithubIssue(
   return refusal({ method: 'POST', url: '' }, 'nothing_to_close', message);
 }
 
-export const githubIssue = httpChannel(githubIssueDeclaration, 'POST', buildGithubIssue, classifyGithubIssue, {
-  usesThread: true,
-});
+export const githubIssue = httpChannel(
+  githubIssueDeclaration,
+  'POST',
+  eachEpisode(buildGithubIssue),
+  classifyGithubIssue,
+  {
+    usesThread: true,
+  },
+);

@@ -1,7 +1,7 @@
 /** Grafana OnCall: a notification as an alert of a group, which is resolved by the message that says it is over. */
 import type { z } from 'zod';
 import { httpChannel, type BuildContext, type HttpBatch, type Notification } from '../channel.js';
-import { episodeKey } from '../episode.js';
+import { eachEpisode, episodeKey } from '../episode.js';
 import { backslashed, escapeCommonMark } from '../escapes.js';
 import { jsonRequest } from '../http-request.js';
 import { publicLink } from '../links.js';
@@ -35,4 +35,9 @@ function buildGrafanaOncall(
     : { kind: 'http', requests: [alerting] };
 }
 
-export const grafanaOncall = httpChannel(grafanaOncallDeclaration, 'POST', buildGrafanaOncall, classifyGrafanaOncall);
+export const grafanaOncall = httpChannel(
+  grafanaOncallDeclaration,
+  'POST',
+  eachEpisode(buildGrafanaOncall),
+  classifyGrafanaOncall,
+);

@@ -1,7 +1,7 @@
 /** incident.io: a notification as an event of an alert, which is resolved by the message that says it is over. */
 import type { z } from 'zod';
 import { httpChannel, type BuildContext, type HttpBatch, type Notification } from '../channel.js';
-import { episodeKey } from '../episode.js';
+import { eachEpisode, episodeKey } from '../episode.js';
 import { backslashed, escapeCommonMark } from '../escapes.js';
 import { jsonRequest } from '../http-request.js';
 import { publicLink } from '../links.js';
@@ -46,4 +46,4 @@ function buildIncidentIo(
     : { kind: 'http', requests: [firing] };
 }
 
-export const incidentIo = httpChannel(incidentIoDeclaration, 'POST', buildIncidentIo, classifyIncidentIo);
+export const incidentIo = httpChannel(incidentIoDeclaration, 'POST', eachEpisode(buildIncidentIo), classifyIncidentIo);

@@ -11,7 +11,7 @@ import {
   type Notification,
   type Receipt,
 } from '../channel.js';
-import { episodeWord } from '../episode.js';
+import { eachEpisode, episodeWord } from '../episode.js';
 import { basic, below, getRequest, jsonRequest } from '../http-request.js';
 import { characters, shortened } from '../text-limits.js';
 import { detailsOf, pageOf, textOf, titleOf } from '../texts.js';
@@ -138,7 +138,13 @@ function buildJira(
     const rest = closing(config, requests, requests.comment(found), found, receipts.slice(1));
     return { ...rest, requests: [requests.search, ...rest.requests] };
   }
-  return { kind: 'http', requests: [key === null ? requests.create : requests.comment(key)] };
+  const { search, create, comment } = requests;
+  if (key !== null) return { kind: 'http', requests: [comment(key)] };
+  if (request.openedBy === undefined) return { kind: 'http', requests: [create] };
+  // What began the episode went with a digest, or nobody knows whether it arrived.
+  if (receipts.length === 0) return { kind: 'http', requests: [search], inOrder: true, more: true };
+  const known = keyIn(receipts[0]);
+  return { kind: 'http', requests: [search, known === null ? create : comment(known)], inOrder: true };
 }
 
-export const jira = httpChannel(jiraDeclaration, 'POST', buildJira, classifyJira, { usesThread: true });
+export const jira = httpChannel(jiraDeclaration, 'POST', eachEpisode(buildJira), classifyJira, { usesThread: true });

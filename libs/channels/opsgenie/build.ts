@@ -1,7 +1,7 @@
 /** Opsgenie: a notification as an alert, which is closed by the message that says it is over. */
 import type { z } from 'zod';
 import { httpChannel, type BuildContext, type HttpBatch, type Notification } from '../channel.js';
-import { episodeKey } from '../episode.js';
+import { eachEpisode, episodeKey } from '../episode.js';
 import { entity, withEntities } from '../escapes.js';
 import { jsonRequest } from '../http-request.js';
 import { characters, messageText, shortened } from '../text-limits.js';
@@ -53,4 +53,4 @@ function buildOpsgenie(
     : { kind: 'http', requests: [create] };
 }
 
-export const opsgenie = httpChannel(opsgenieDeclaration, 'POST', buildOpsgenie, classifyOpsgenie);
+export const opsgenie = httpChannel(opsgenieDeclaration, 'POST', eachEpisode(buildOpsgenie), classifyOpsgenie);

@@ -1,7 +1,7 @@
 /** PagerDuty: a notification as an event of an alert, which is resolved by the message that says it is over. */
 import type { z } from 'zod';
 import { httpChannel, type BuildContext, type HttpBatch, type Notification } from '../channel.js';
-import { episodeKey } from '../episode.js';
+import { eachEpisode, episodeKey } from '../episode.js';
 import { jsonRequest } from '../http-request.js';
 import { publicLink } from '../links.js';
 import { characters, messageText, shortened } from '../text-limits.js';
@@ -52,4 +52,4 @@ function buildPagerDuty(config: PagerDutyConfig, request: Notification, { linkBa
     : { kind: 'http', requests: [trigger] };
 }
 
-export const pagerduty = httpChannel(pagerdutyDeclaration, 'POST', buildPagerDuty, classifyPagerDuty);
+export const pagerduty = httpChannel(pagerdutyDeclaration, 'POST', eachEpisode(buildPagerDuty), classifyPagerDuty);

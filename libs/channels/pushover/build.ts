@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import { picturePart } from '../binary-body.js';
 import { httpChannel, type BuildContext, type HttpBatch, type HttpOutgoing, type Notification } from '../channel.js';
-import { episodeWord } from '../episode.js';
+import { episodesIn, episodeWord } from '../episode.js';
 import { fieldParts, formRequest, multipartRequest } from '../http-request.js';
 import { publicLink } from '../links.js';
 import { characters, shortened } from '../text-limits.js';
@@ -17,11 +17,21 @@ const emergencyFields = { retry: '60', expire: '3600' };
 
 type PushoverConfig = z.output<typeof pushoverDeclaration.config>;
 
-/** What opened the episode may still be repeated. */
+/** What opened an episode may still be repeated. */
 function endOf({ appToken, priority }: PushoverConfig, request: Notification): HttpOutgoing[] {
   const mayRepeat = priority?.triggered === emergency || priority?.error === emergency;
-  if (request.kind !== 'recovered' || !mayRepeat) return [];
-  return [formRequest(`${api}/receipts/cancel_by_tag/${episodeWord(request)}.json`, { token: appToken })];
+  if (!mayRepeat) return [];
+  return episodesIn(request).flatMap(({ ended }) =>
+    ended === null
+      ? []
+      : [formRequest(`${api}/receipts/cancel_by_tag/${episodeWord(ended)}.json`, { token: appToken })],
+  );
+}
+
+/** By which the end of any of its episodes ends the repeats. */
+function tagsOf(request: Notification): string {
+  const open = episodesIn(request).flatMap(({ told, ended }) => (told === null || ended !== null ? [] : [told]));
+  return (open.length === 0 ? [request] : open).map(episodeWord).join(',');
 }
 
 function buildPushover(
@@ -42,7 +52,7 @@ function buildPushover(
     ...(sound === undefined ? {} : { sound }),
     ...(link === null ? {} : { url: link, url_title: 'Details' }),
     ...(level === undefined ? {} : { priority: String(level) }),
-    ...(level === emergency ? { ...emergencyFields, tags: episodeWord(request) } : {}),
+    ...(level === emergency ? { ...emergencyFields, tags: tagsOf(request) } : {}),
   };
   const url = `${api}/messages.json`;
   const message = formRequest(url, fields);

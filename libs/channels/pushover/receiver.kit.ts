@@ -20,7 +20,7 @@ const message = {
   expire: z.string().optional(),
   tags: z
     .string()
-    .regex(/^[a-z0-9-]+$/)
+    .regex(/^[a-z0-9-]+(?:,[a-z0-9-]+)*$/)
     .optional(),
 };
 type Message = z.output<z.ZodObject<typeof message>>;

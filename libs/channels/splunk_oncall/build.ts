@@ -1,7 +1,7 @@
 /** Splunk On-Call: a notification as an alert of an incident, which recovers with the message that says it is over. */
 import type { z } from 'zod';
 import { httpChannel, type BuildContext, type HttpBatch, type Notification } from '../channel.js';
-import { episodeKey } from '../episode.js';
+import { eachEpisode, episodeKey } from '../episode.js';
 import { jsonRequest } from '../http-request.js';
 import { publicLink } from '../links.js';
 import { characters, shortened } from '../text-limits.js';
@@ -36,4 +36,9 @@ function buildSplunkOncall(config: SplunkConfig, request: Notification, { linkBa
   return { kind: 'http', requests: [jsonRequest(`${alerts}/${apiKey}/${routingKey}`, body)] };
 }
 
-export const splunkOncall = httpChannel(splunkOncallDeclaration, 'POST', buildSplunkOncall, classifySplunkOncall);
+export const splunkOncall = httpChannel(
+  splunkOncallDeclaration,
+  'POST',
+  eachEpisode(buildSplunkOncall),
+  classifySplunkOncall,
+);
