@@ -1,7 +1,7 @@
 /** The accounts service: the setup of the instance, its organisation, members, API keys and sessions. */
 import { Module } from '@nestjs/common';
 import { ServiceRunner } from '#eventing/run-service';
-import { HEAD_LINES, HEAD_SIGNER, type HeadSigner, type KeepHeadLine } from '#eventing/audit-heads';
+import { HEAD_LINES, AUDIT_SIGNER, type AuditSigner, type KeepHeadLine } from '#eventing/audit-heads';
 import { SERVICE, type Service } from '#eventing/service';
 import { SERVICE_PORTS, ServicePortsModule, type ServicePorts } from '#eventing/service-ports';
 import { KEY_PEPPER, LINK_PEPPER } from '#contracts/api-key';
@@ -76,14 +76,14 @@ function createAccountPorts(
     MembersQueryHandler,
     {
       provide: SERVICE,
-      inject: [ACCOUNT_PORTS, CONFIG, SERVICE_PORTS, STORED_EVENTS, EVENT_OPENER, HEAD_SIGNER, HEAD_LINES],
+      inject: [ACCOUNT_PORTS, CONFIG, SERVICE_PORTS, STORED_EVENTS, EVENT_OPENER, AUDIT_SIGNER, HEAD_LINES],
       useFactory: (
         accounts: AccountPorts,
         config: Config,
         ports: ServicePorts,
         storedEvents: EventStore,
         opener: EventOpener,
-        signer: HeadSigner,
+        signer: AuditSigner,
         keepLine: KeepHeadLine,
       ): Service =>
         withAudit(createAccountsService(accounts, config), { ...ports, storedEvents, opener, signer, keepLine }),

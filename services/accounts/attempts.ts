@@ -1,7 +1,7 @@
 /**
  * Counts wrong passwords per address and per account, over all processes together, and says when enough is enough. An
- * account takes many more than an address, and an address that signed in to it before is not held up by what others
- * guess: else anybody could lock an owner out.
+ * address that signed in to an account before, or set its password by a link, is not held up by what others guess at it:
+ * else anybody could lock an owner out.
  */
 import { hash } from 'node:crypto';
 import type { Clock } from '#runtime/clock';
@@ -10,9 +10,9 @@ import { compareAndSet, type Contended } from '#shared-state/compare-and-set';
 import type { SharedState, StateCollection } from '#shared-state/shared-state';
 
 /** A code has a million values, and three of them count at a time. */
-const limits = { address: 10, account: 100, code: 10, mail: 3 } as const;
+const limits = { address: 10, account: 10, code: 10, mail: 3 } as const;
 const windowMs = 15 * 60_000;
-/** How long an address that signed in to an account is known there. */
+/** How long an address is known to an account. */
 const knownMs = 30 * 24 * 3_600_000;
 
 interface Counter extends Contended {
@@ -26,6 +26,8 @@ export interface Attempts {
   begin(account: string, address: string): Promise<void>;
   /** The password was right: the account's count restarts at zero, the address gets this one attempt back, and is known there. */
   succeeded(account: string, address: string): Promise<void>;
+  /** Who asks from there has proved to hold the account by other means than its password: the address is known there. */
+  proved(account: string, address: string): Promise<void>;
   /** The attempt had no outcome: it does not count. */
   abandoned(account: string, address: string): Promise<void>;
   /** The same for codes of a second factor, of which few are tried for. Rejects with `too_many_attempts`. */
@@ -77,6 +79,11 @@ export function createAttempts(sharedState: SharedState, clock: Clock): Attempts
       retryAfterSeconds: Math.max(1, Math.ceil((untilMs - clock.now()) / 1_000)),
     });
 
+  const becomeKnown = async (account: string, address: string): Promise<void> => {
+    const expiresAtMs = clock.now() + knownMs;
+    await compareAndSet(sharedState, attemptsCollection, knownKey(account, address), () => ({ wrong: 0, expiresAtMs }));
+  };
+
   const giveBack = (key: string): Promise<void> => lower(key, (wrong) => wrong - 1);
 
   return {
@@ -103,12 +110,11 @@ export function createAttempts(sharedState: SharedState, clock: Clock): Attempts
       await Promise.all([
         lower(keyOf('account', account), () => 0),
         giveBack(keyOf('address', address)),
-        compareAndSet(sharedState, attemptsCollection, knownKey(account, address), () => ({
-          wrong: 0,
-          expiresAtMs: clock.now() + knownMs,
-        })),
+        becomeKnown(account, address),
       ]);
     },
+
+    proved: becomeKnown,
 
     async abandoned(account, address) {
       await Promise.all([giveBack(keyOf('account', account)), giveBack(keyOf('address', address))]);

@@ -107,7 +107,7 @@ export async function showReset(ports: AccountPorts, token: string): Promise<Lin
 /** Ends all sessions of the account; signing in is another step, with a second factor where there is one. */
 export async function resetPassword(
   ports: AccountPorts,
-  { token, newPassword }: ResetPasswordInput,
+  { token, newPassword, address }: ResetPasswordInput,
   requestId: string,
 ): Promise<number | null> {
   const { member, organization } = await resettable(ports, token);
@@ -115,5 +115,8 @@ export async function resetPassword(
   const passwordHash = await hashNewPassword(ports, emailHash, newPassword);
   const command = { type: 'changePassword', memberId, passwordHash, by: 'reset', epoch } as const;
   const asking = { actor: `user:${memberId}`, requestId };
-  return (await changeOrganization(ports, organization.id, command, asking)).position;
+  const { position } = await changeOrganization(ports, organization.id, command, asking);
+  // Who was locked out by the guesses of others signs in from here next.
+  await ports.attempts.proved(emailHash, address);
+  return position;
 }

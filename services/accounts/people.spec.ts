@@ -166,15 +166,28 @@ describe('a password', () => {
     expect(await showReset(kit.ports, token)).toEqual({ email: owner.email, organization: 'Acme' });
     const newPassword = 'another horse battery';
     kit.time.ms += 3_599_999;
-    await resetPassword(kit.ports, { token, newPassword }, 'req_4');
+    await resetPassword(kit.ports, { token, newPassword, address }, 'req_4');
     await expect(showSession(kit.ports, session.token)).rejects.toMatchObject(ended);
-    await expect(resetPassword(kit.ports, { token, newPassword }, 'req_5')).rejects.toMatchObject(gone);
+    await expect(resetPassword(kit.ports, { token, newPassword, address }, 'req_5')).rejects.toMatchObject(gone);
     await signIn({ ...owner, password: newPassword });
     requestReset(kit.ports, owner.email, 'req_6');
     await kit.mailed();
     const late = tokenOf(/https:\S+/.exec(kit.letters[1]?.text ?? '')?.[0] ?? '');
     kit.time.ms += 3_600_000;
-    await expect(resetPassword(kit.ports, { token: late, newPassword }, 'req_7')).rejects.toMatchObject(gone);
+    await expect(resetPassword(kit.ports, { token: late, newPassword, address }, 'req_7')).rejects.toMatchObject(gone);
+  });
+
+  it('that is set by a link lets its owner in, though others have guessed at the account from everywhere', async () => {
+    for (let i = 0; i < 10; i += 1) {
+      await expect(signIn({ ...owner, password: 'wrong' }, { address: `10.0.0.${i}` })).rejects.toMatchObject(wrong);
+    }
+    await expect(signIn(owner, { address: 'abroad' })).rejects.toMatchObject({ reason: 'too_many_attempts' });
+    requestReset(kit.ports, owner.email, 'req_2');
+    await kit.mailed();
+    const token = tokenOf(/https:\S+/.exec(kit.letters[0]?.text ?? '')?.[0] ?? '');
+    const newPassword = 'another horse battery';
+    await resetPassword(kit.ports, { token, newPassword, address: 'abroad' }, 'req_3');
+    await signIn({ ...owner, password: newPassword }, { address: 'abroad' });
   });
 
   it('is mailed a link for no more than three times in a quarter of an hour', async () => {

@@ -8,7 +8,7 @@ import { keyDocument, keysView } from '#contracts/account';
 import { createApiKey, parseApiKey } from '#contracts/api-key';
 import { requests } from '#contracts/catalogue';
 import { EVENT_STORE, STORED_EVENTS, type EventStore } from '#event-store/event-store';
-import { createHeadSigner, HEAD_LINES, HEAD_SIGNER } from '#eventing/audit-heads';
+import { createAuditSigner, HEAD_LINES, AUDIT_SIGNER } from '#eventing/audit-heads';
 import { createOwnerKeys } from '#vault/owner-keys';
 import { createEventOpener, EVENT_OPENER } from '#vault/sealed-events';
 import { createSqliteEventStore } from '#event-store/sqlite';
@@ -57,7 +57,7 @@ async function start(environment: Record<string, string> = {}): Promise<INestApp
     [EVENT_STORE, eventStore],
     [STORED_EVENTS, eventStore],
     [EVENT_OPENER, createEventOpener(createOwnerKeys(eventStore, kitMasterKey))],
-    [HEAD_SIGNER, createHeadSigner(kitMasterKey)],
+    [AUDIT_SIGNER, createAuditSigner(kitMasterKey)],
     [HEAD_LINES, null],
     [READ_STORE, readStore],
     [SHARED_STATE, createDocumentState(readStore)],

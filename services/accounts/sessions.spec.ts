@@ -148,13 +148,10 @@ describe('sessions', () => {
     expect(compared).toEqual([[expect.stringMatching(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)], []]);
   });
 
-  it('are refused after a hundred wrong passwords for the account, with the right one and concurrently too', async () => {
-    const guess = (round: number) =>
-      Promise.allSettled(
-        Array.from({ length: 15 }, (_, i) => open({ password: 'wrong', address: `10.0.${round}.${i}` })),
-      );
-    for (let round = 0; round < 6; round += 1) await guess(round);
-    const tries = await guess(6);
+  it('are refused after ten wrong passwords for the account, with the right one and concurrently too', async () => {
+    const tries = await Promise.allSettled(
+      Array.from({ length: 15 }, (_, i) => open({ password: 'wrong', address: `10.0.0.${i}` })),
+    );
     const reasons = tries.map((one) =>
       one.status === 'rejected' ? (one.reason as { reason: string }).reason : 'open',
     );

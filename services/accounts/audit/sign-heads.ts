@@ -1,6 +1,6 @@
 /** Signs where the chain of each organisation stands, once a day: beside the views, in a file of the data folder, and in the log. */
 import { organizationsView } from '#contracts/account';
-import { auditHeadsCollection, type AuditHead, type HeadSigner, type KeepHeadLine } from '#eventing/audit-heads';
+import { auditHeadsCollection, type AuditHead, type AuditSigner, type KeepHeadLine } from '#eventing/audit-heads';
 import type { Sweep } from '#eventing/service';
 import type { ReadStore } from '#read-store/read-store';
 import { toTimestamp, type Clock } from '#runtime/clock';
@@ -11,7 +11,7 @@ import { headOf } from './trail.js';
 export interface HeadKeeping {
   readonly readStore: Pick<ReadStore, 'page'>;
   readonly sharedState: SharedState;
-  readonly signer: HeadSigner;
+  readonly signer: AuditSigner;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly keepLine: KeepHeadLine;

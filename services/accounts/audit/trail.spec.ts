@@ -8,7 +8,7 @@ import { taskStream, type TaskEvent } from '#contracts/task';
 import { aTask } from '#contracts/task.kit';
 import type { EventArchive, EventMetadata, EventStore } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
-import { auditHeadsCollection, createHeadSigner, headsOf } from '#eventing/audit-heads';
+import { auditHeadsCollection, createAuditSigner, headsOf } from '#eventing/audit-heads';
 import { encodeEvents } from '#eventing/codec';
 import { verifyAudit } from '#eventing/verify-audit';
 import { createSoleLeases } from '#leases/sole';
@@ -24,6 +24,7 @@ import { signHeads } from './sign-heads.js';
 import { startAuditTrail } from './trail.js';
 
 const secretKey = Buffer.alloc(32, 3);
+const signer = createAuditSigner(secretKey);
 const [org, otherOrg] = ['org_00000000000000000000000001', 'org_00000000000000000000000002'];
 const taskId = (n: number): string => `ntf_${String(n).padStart(26, '0')}`;
 const spec = { ...aTask(), name: 'canary-name' };
@@ -84,6 +85,7 @@ async function follow(view: ViewStore = readStore): Promise<AuditDocument[]> {
     opener,
     readStore: view,
     leases: createSoleLeases(),
+    signer,
     logger: silentLogger,
   });
   const last = (await stored.readLast(taskStream(taskId(count))))?.position ?? (await stored.lastPosition()) ?? 0;
@@ -114,14 +116,15 @@ const verify = async (organizationId = org) =>
     storedEvents: stored,
     readStore,
     organizationId,
-    heads: await headsOf(createDocumentState(readStore), createHeadSigner(secretKey), organizationId),
+    heads: await headsOf(createDocumentState(readStore), signer, organizationId),
+    signer,
   });
 
 const sign = (at = '2026-11-21T23:00:00.000Z') =>
   signHeads({
     readStore,
     sharedState: createDocumentState(readStore),
-    signer: createHeadSigner(secretKey),
+    signer,
     clock: { now: () => Date.parse(at) },
     logger: silentLogger,
     keepLine: null,
@@ -246,11 +249,62 @@ describe('a verification of the audit', () => {
     expect(await verifyAfresh()).toMatchObject({ intact: false, brokenAt: { sequence: 2, reason: 'differs' } });
   });
 
+  it.each<readonly [string, Partial<AuditDocument>]>([
+    ['its actor', { actor: 'key:key_2' }],
+    ['its time', { at: '2026-11-20T10:00:00.000Z' }],
+    ['its resource', { resource: taskId(2) }],
+    ['what it says', { data: { reason: 'forged' } }],
+    ['what it changed', { changes: [{ path: 'status', from: 'active', to: 'active' }] }],
+    ['that it has contents', { data: {}, purged: true }],
+    ['its MAC', { mac: 'x' }],
+  ])('names an entry that is not shown as it was written, its hash being right: %s', async (_, forged) => {
+    const [, second] = await entries();
+    if (second === undefined) throw new Error('there is none');
+    await readStore.save(auditView, [{ id: second.id, revision: 1_000, document: { ...second, ...forged } }], null);
+    expect(await verify()).toMatchObject({
+      intact: false,
+      brokenAt: { sequence: 2, id: second.id, reason: 'differs' },
+    });
+  });
+
+  it('names an entry that the view lacks, the newest too, though every event is there', async () => {
+    const [, , last] = await entries();
+    await readStore.save(auditView, [{ id: last?.id ?? '', revision: 1_000, document: null }], null);
+    expect(await verify()).toMatchObject({ intact: false, brokenAt: { sequence: 3, id: null, reason: 'differs' } });
+  });
+
+  it('is intact by a key that was followed by another', async () => {
+    const next = createAuditSigner(Buffer.alloc(32, 4), secretKey);
+    const asked = { storedEvents: stored, readStore, organizationId: org, heads: [] };
+    expect(await verifyAudit({ ...asked, signer: next })).toMatchObject({ intact: true });
+    expect(await verifyAudit({ ...asked, signer: createAuditSigner(Buffer.alloc(32, 4)) })).toMatchObject({
+      intact: false,
+    });
+  });
+
+  it('is intact of a view of before there were MACs, which is made anew', async () => {
+    const kept = await entries();
+    const bare = kept.map((entry) => {
+      const { mac: _, ...document } = entry;
+      return { id: document.id, revision: 1_000, document };
+    });
+    await readStore.save(auditView, bare, null);
+    expect(await verify()).toMatchObject({ intact: false, brokenAt: { sequence: 1 } });
+    expect(await follow()).toEqual(kept);
+    expect(await verify()).toMatchObject({ intact: true });
+  });
+
   it('is intact while the view goes on', async () => {
     const [first, , last] = await entries();
     // The checkpoint as it stood before the last two entries were written.
     const before = { ...readStore, checkpoint: async () => first?.position ?? 0 };
-    const found = await verifyAudit({ storedEvents: stored, readStore: before, organizationId: org, heads: [] });
+    const found = await verifyAudit({
+      storedEvents: stored,
+      readStore: before,
+      organizationId: org,
+      heads: [],
+      signer,
+    });
     expect([found.intact, found.events, last?.sequence]).toEqual([true, 1, 3]);
   });
 

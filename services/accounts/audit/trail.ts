@@ -6,6 +6,7 @@ import { createLru } from '#concurrency/lru';
 import { auditView, auditedPrefixes, chainStart, type AuditDocument, type ChainHead } from '#contracts/audit';
 import { taskFold, taskStream, type Task } from '#contracts/task';
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
+import type { AuditSigner } from '#eventing/audit-heads';
 import { startFollower } from '#eventing/follower';
 import { settled } from '#eventing/projected';
 import { resetAfterRewind } from '#eventing/store-rewind';
@@ -22,6 +23,7 @@ export interface AuditTrailDeps {
   readonly opener: EventOpener;
   readonly readStore: ViewStore;
   readonly leases: Leases;
+  readonly signer: Pick<AuditSigner, 'signEntry'>;
   readonly logger: Logger;
 }
 
@@ -45,6 +47,15 @@ export async function headOf(
     count: false,
   });
   return documents[0] ?? null;
+}
+
+/** Entries of before there were MACs prove nothing of what they show: they are made anew of the events. */
+async function resetWithoutMacs({ readStore, logger }: Pick<AuditTrailDeps, 'readStore' | 'logger'>): Promise<void> {
+  const oldest = { where: [], sort: [], limit: 1, offset: 0, count: false };
+  const { documents } = await readStore.page(auditView, oldest);
+  if (documents[0] === undefined || documents[0].mac !== undefined) return;
+  logger.info({}, 'the audit is made anew of its events: its entries carry MACs from now on');
+  await readStore.reset(auditView);
 }
 
 interface KnownTask {
@@ -77,7 +88,7 @@ function createPastTasks({ storedEvents, opener }: Pick<AuditTrailDeps, 'storedE
 }
 
 export function startAuditTrail(deps: AuditTrailDeps): LeasedWork {
-  const { storedEvents, opener, readStore } = deps;
+  const { storedEvents, opener, readStore, signer } = deps;
   const tasks = createPastTasks(deps);
   let seen: number | null = null;
 
@@ -89,6 +100,8 @@ export function startAuditTrail(deps: AuditTrailDeps): LeasedWork {
     tasks.remember(opened, before);
     return document;
   };
+
+  const emptied = (document: AuditDocument): AuditDocument => signer.signEntry(withoutContents(document));
 
   /** Entries of the task that were written before; a crash in the middle leaves some, and the event comes again. */
   const purgeWritten = async ({ stream, position, metadata }: RecordedEvent): Promise<void> => {
@@ -106,7 +119,7 @@ export function startAuditTrail(deps: AuditTrailDeps): LeasedWork {
       const { documents } = await readStore.page(auditView, query);
       const writes = documents
         .filter((document) => document.position < position && document.purged !== true)
-        .map((document) => ({ id: document.id, revision: position, document: withoutContents(document) }));
+        .map((document) => ({ id: document.id, revision: position, document: emptied(document) }));
       if (writes.length > 0) await readStore.save(auditView, writes, null);
       const last = documents.at(-1);
       if (last === undefined || documents.length < purgedAtOnce) return;
@@ -122,6 +135,7 @@ export function startAuditTrail(deps: AuditTrailDeps): LeasedWork {
     logger: deps.logger,
     async after() {
       await resetAfterRewind({ ...deps, eventStore: storedEvents }, auditView);
+      await resetWithoutMacs(deps);
       return (seen = await readStore.checkpoint(auditView));
     },
     async handle({ events, position }) {
@@ -135,13 +149,14 @@ export function startAuditTrail(deps: AuditTrailDeps): LeasedWork {
           (seen === null ? chainStart : ((await headOf(readStore, organizationId, seen)) ?? chainStart));
         const document = await documentOf(event, head);
         heads.set(organizationId, document);
-        writes.set(document.id, { id: document.id, revision: event.position, document: settled(document) });
+        const written = signer.signEntry(settled(document) ?? document);
+        writes.set(document.id, { id: document.id, revision: event.position, document: written });
         if (event.type !== 'task.purged') continue;
         await purgeWritten(event);
         for (const [id, write] of writes) {
-          const { document: written } = write;
-          if (written === null || written.stream !== event.stream || id === document.id) continue;
-          writes.set(id, { ...write, revision: event.position, document: withoutContents(written) });
+          const { document: earlier } = write;
+          if (earlier === null || earlier.stream !== event.stream || id === document.id) continue;
+          writes.set(id, { ...write, revision: event.position, document: emptied(earlier) });
         }
       }
       await readStore.save(auditView, [...writes.values()], position, seen, events.at(-1));

@@ -213,13 +213,19 @@ describe('a member', () => {
       .andAgainNothing();
   });
 
-  it('of a provider joins without a password, and is linked once', () => {
-    const linked: OrganizationEvent = {
+  it('of a provider joins without a password, and is linked again only after another provider', () => {
+    const linked = {
       type: 'member.linked',
       data: { id: 'usr_1', organizationId, provider: 'corp', subjectHash: 's' },
-    };
+    } satisfies OrganizationEvent;
     const link: MemberCommand = { type: 'linkMember', memberId: 'usr_1', provider: 'corp', subjectHash: 's' };
     given(organizationDecider, ...begun)
+      .when(link)
+      .then(linked)
+      .andAgainNothing();
+    // Found by the provider that they came by last, whichever that is.
+    const byAnother: OrganizationEvent = { ...linked, data: { ...linked.data, provider: 'other', subjectHash: 't' } };
+    given(organizationDecider, ...begun, linked, byAnother)
       .when(link)
       .then(linked)
       .andAgainNothing();

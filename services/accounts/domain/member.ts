@@ -28,7 +28,8 @@ export interface Member extends MemberIdentity {
   /** Grows with each change of the password: what was made for an earlier one is no longer good. */
   readonly epoch: number;
   readonly secondFactor: SecondFactor;
-  readonly subjectHashes: readonly string[];
+  /** Of the provider that the member signed in by last: by it they are found there. */
+  readonly subjectHash: string | null;
 }
 
 /** Only an owner makes an owner, or takes it from one: who administers members would else make themselves one. */
@@ -82,7 +83,7 @@ export type MemberEvent = Extract<AccountEvent, { readonly type: `member.${strin
 const off: SecondFactor = { state: 'off' };
 
 function invited({ id, email, emailHash, role }: MemberIdentity, expiresAt: string | null): Member {
-  const none = { passwordHash: null, epoch: 0, secondFactor: off, subjectHashes: [] };
+  const none = { passwordHash: null, epoch: 0, secondFactor: off, subjectHash: null };
   return { id, email, emailHash, role, operator: false, status: 'invited', expiresAt, ...none };
 }
 
@@ -114,7 +115,7 @@ function evolveMember(member: Member, event: Exclude<MemberEvent, { type: 'membe
       return { ...member, secondFactor: { ...member.secondFactor, recoveryHashes } };
     }
     case 'member.linked':
-      return { ...member, subjectHashes: [...member.subjectHashes, event.data.subjectHash] };
+      return { ...member, subjectHash: event.data.subjectHash };
     default:
       return unreachable(event);
   }
@@ -249,7 +250,7 @@ type ProofCommand = Extract<
 
 function decideProof(
   command: ProofCommand,
-  { id, secondFactor, subjectHashes }: Member,
+  { id, secondFactor, subjectHash: known }: Member,
   organizationId: string,
 ): readonly MemberEvent[] {
   const who = { id, organizationId };
@@ -273,7 +274,7 @@ function decideProof(
       return [{ type: 'member.recovery_code_used', data: { ...who, hash: command.hash } }];
     case 'linkMember': {
       const { provider, subjectHash } = command;
-      if (subjectHashes.includes(subjectHash)) return [];
+      if (subjectHash === known) return [];
       return [{ type: 'member.linked', data: { ...who, provider, subjectHash } }];
     }
     default:

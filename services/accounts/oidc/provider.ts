@@ -3,6 +3,7 @@ import type { Configuration, IDToken } from 'openid-client';
 import type { OidcProvider } from '#runtime/oidc-settings';
 import { AppError, unavailable } from '#runtime/errors';
 import type { Outbound } from '#outbound/outbound';
+import { joinedClaims } from './claims.js';
 import { outboundFetch } from './outbound-fetch.js';
 
 const scope = 'openid email profile';
@@ -37,6 +38,15 @@ export type SignInProviders = ReadonlyMap<string, SignInProvider>;
 const refused = (cause: unknown): AppError =>
   new AppError('UNAUTHORIZED', 'provider_refused', 'The sign-in provider did not sign you in; begin again.', { cause });
 
+/** What a sign-in cannot do without, each at an address of the web. */
+function checkEndpoints(configuration: Configuration): void {
+  const { authorization_endpoint, token_endpoint, jwks_uri } = configuration.serverMetadata();
+  for (const [name, address] of Object.entries({ authorization_endpoint, token_endpoint, jwks_uri })) {
+    const isOfWeb = address !== undefined && URL.canParse(address) && /^https?:$/.test(new URL(address).protocol);
+    if (!isOfWeb) throw new Error(`the provider names no ${name}`);
+  }
+}
+
 function translated(error: unknown): AppError {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof AppError) return cause;
@@ -54,12 +64,18 @@ export function createProviderClient(
   const discover = async (): Promise<Configuration> => {
     const client = await import('openid-client');
     try {
-      return await client.discovery(new URL(issuer), clientId, clientSecret, undefined, {
+      const configuration = await client.discovery(new URL(issuer), clientId, clientSecret, undefined, {
         [client.customFetch]: outboundFetch(outbound),
         timeout: timeoutSeconds,
         // The settings say where it may be: http for a provider beside this process, or where the operator insists.
-        execute: issuer.startsWith('http:') ? [client.allowInsecureRequests] : [],
+        // Who signed a token counts, not by which way it came: a proxy may stand in it.
+        execute: [
+          client.enableNonRepudiationChecks,
+          ...(issuer.startsWith('http:') ? [client.allowInsecureRequests] : []),
+        ],
       });
+      checkEndpoints(configuration);
+      return configuration;
     } catch (error) {
       const cause = translated(error);
       if (cause.reason === 'provider_unavailable') throw cause;
@@ -83,7 +99,7 @@ export function createProviderClient(
   const withUserInfo = async (configuration: Configuration, accessToken: string, claims: IDToken): Promise<Claims> => {
     if (configuration.serverMetadata().userinfo_endpoint === undefined) return claims;
     const client = await import('openid-client');
-    return { ...(await client.fetchUserInfo(configuration, accessToken, claims.sub)), ...claims };
+    return joinedClaims(claims, await client.fetchUserInfo(configuration, accessToken, claims.sub));
   };
 
   return {
