@@ -71,7 +71,7 @@ export const addressVectors: readonly (readonly [string, string, string | null])
   // carrier-grade NAT
   ['100.64.0.0', '100.64.0.0', 'carrier-grade'],
   ['100.64.0.1', '100.64.0.1', 'carrier-grade'],
-  ['100.100.100.200', '100.100.100.200', 'carrier-grade'],
+  ['100.100.100.200', '100.100.100.200', 'cloud'],
   ['100.127.255.255', '100.127.255.255', 'carrier-grade'],
   // link-local and clouds
   ['169.254.0.0', '169.254.0.0', 'link-local'],
@@ -86,7 +86,7 @@ export const addressVectors: readonly (readonly [string, string, string | null])
   ['169.254.43518', '169.254.169.254', 'link-local'],
   ['169.16689662', '169.254.169.254', 'link-local'],
   ['168.63.129.16', '168.63.129.16', 'cloud'],
-  ['192.0.0.192', '192.0.0.192', 'protocol-assignment'],
+  ['192.0.0.192', '192.0.0.192', 'cloud'],
   // protocol assignments, documentation, benchmarking, relays
   ['192.0.0.0', '192.0.0.0', 'protocol-assignment'],
   ['192.0.0.8', '192.0.0.8', 'protocol-assignment'],
@@ -159,7 +159,7 @@ export const addressVectors: readonly (readonly [string, string, string | null])
   ['[fc00::]', 'fc00::', 'private'],
   ['[fc00::1]', 'fc00::1', 'private'],
   ['[fd00::1]', 'fd00::1', 'private'],
-  ['[fd00:ec2::254]', 'fd00:ec2::254', 'private'],
+  ['[fd00:ec2::254]', 'fd00:ec2::254', 'cloud'],
   ['[fdff:ffff:ffff:ffff:ffff:ffff:ffff:ffff]', 'fdff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', 'private'],
   ['[FD12:3456::1]', 'fd12:3456::1', 'private'],
   ['[fe80::]', 'fe80::', 'link-local'],

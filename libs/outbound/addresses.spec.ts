@@ -63,11 +63,21 @@ describe('EGRESS_ALLOW', () => {
     expect(createAddressPolicy(allow).refusalOfAddress('10.0.0.1', name) === null).toBe(permitted);
   });
 
-  it.each(['127.0.0.1', '::1', '169.254.169.254', 'fe80::1', '168.63.129.16', '0.0.0.0', '::ffff:127.0.0.1'])(
+  const innermost = ['127.0.0.1', '::1', '169.254.169.254', 'fe80::1', '168.63.129.16', '0.0.0.0', '::ffff:127.0.0.1'];
+  const clouds = ['100.100.100.200', '192.0.0.192', 'fd00:ec2::254', 'fd20:ce::254'];
+  const embedded = ['64:ff9b::a9fe:a9fe', '64:ff9b::7f00:1', '2002:7f00:1::1', '::127.0.0.1', '::ffff:0:127.0.0.1'];
+  it.each([...innermost, ...clouds, ...embedded])(
     'of a suffix never permits %s, which names below it may resolve to; of the name itself it does',
     (address) => {
       expect(createAddressPolicy(['*.example.com']).refusalOfAddress(address, 'a.example.com')).not.toBeNull();
       expect(createAddressPolicy(['a.example.com']).refusalOfAddress(address, 'a.example.com')).toBeNull();
+    },
+  );
+
+  it.each(['64:ff9b::a00:1', '2002:a00:1::1', 'fd00::1', '100.64.0.1'])(
+    'of a suffix permits %s, an address of a network like others',
+    (address) => {
+      expect(createAddressPolicy(['*.example.com']).refusalOfAddress(address, 'a.example.com')).toBeNull();
     },
   );
 

@@ -41,13 +41,27 @@ export function networkOf(address: string): string {
   return words.length === 2 ? `${words[0]}.${(words[1] ?? 0) >> 8}` : words.slice(0, 3).join(':');
 }
 
+/** The IPv4 words in an IPv6 address of a way between the two (mapped, translated, compatible, NAT64, 6to4); null: none. */
+function embedded4(words: readonly number[]): readonly number[] | null {
+  if (words.length !== 8) return null;
+  if (words[0] === 0x2002) return words.slice(1, 3);
+  const prefix = words
+    .slice(0, 6)
+    .map((word) => word.toString(16))
+    .join(':');
+  const isWay = ['0:0:0:0:0:ffff', '0:0:0:0:ffff:0', '64:ff9b:0:0:0:0'].includes(prefix);
+  // ::1 and :: are addresses of their own.
+  const isCompatible = prefix === '0:0:0:0:0:0' && (words[6] !== 0 || (words[7] ?? 0) > 1);
+  return isWay || isCompatible ? words.slice(6) : null;
+}
+
 /** Equal for addresses that lead to the same machine, whatever their spelling: all of this machine's own are one. */
 export function machineOf(address: string): string {
   const words = wordsOf(address) ?? [];
-  const isMapped = words.length === 8 && words[5] === 0xffff && words.slice(0, 5).every((word) => word === 0);
-  const [first = 0, ...rest] = isMapped ? words.slice(6) : words;
+  const inner = embedded4(words);
+  const [first = 0, ...rest] = inner ?? words;
   const isThisMachine =
-    words.length === 2 || isMapped
+    words.length === 2 || inner !== null
       ? first >> 8 === 127 || (first === 0 && rest[0] === 0)
       : first === 0 && rest.slice(0, -1).every((word) => word === 0) && (rest.at(-1) ?? 0) <= 1;
   return isThisMachine ? 'this machine' : [first, ...rest].join('.');
@@ -88,15 +102,17 @@ function table(entries: Readonly<Record<string, string>>): readonly NamedRange[]
   });
 }
 
-/** IANA's IPv4 special-purpose registry, and one public address that is a cloud's inner service. */
+/** IANA's IPv4 special-purpose registry, and addresses at which clouds tell their machines what they are: before what holds them. */
 const special4 = table({
   '0.0.0.0/8': 'an address of "this network"',
   '10.0.0.0/8': 'a private address',
+  '100.100.100.200/32': "a cloud platform's inner address",
   '100.64.0.0/10': 'a carrier-grade NAT address',
   '127.0.0.0/8': 'a loopback address',
   '168.63.129.16/32': "a cloud platform's inner address",
   '169.254.0.0/16': 'a link-local address',
   '172.16.0.0/12': 'a private address',
+  '192.0.0.192/32': "a cloud platform's inner address",
   '192.0.0.0/24': 'a protocol-assignment address',
   '192.0.2.0/24': 'a documentation address',
   '192.88.99.0/24': 'a 6to4 relay address',
@@ -120,6 +136,8 @@ const special6 = table({
   '64:ff9b::/96': 'a NAT64 address',
   '64:ff9b:1::/48': 'a NAT64 address',
   '100::/64': 'a discard-only address',
+  'fd00:ec2::254/128': "a cloud platform's inner address",
+  'fd20:ce::254/128': "a cloud platform's inner address",
   'fc00::/7': 'a private address',
   'fe80::/10': 'a link-local address',
   'fec0::/10': 'a site-local address',
@@ -139,6 +157,24 @@ export function specialKindOf(address: string): string | null {
   const name = (words.length === 2 ? special4 : special6).find((range) => contains(range, words))?.name;
   if (name !== undefined) return name;
   return words.length === 2 || contains(globalUnicast6, words) ? null : 'a reserved address';
+}
+
+/** Kinds of addresses that `*.suffix` in EGRESS_ALLOW never opens. */
+const innermost: ReadonlySet<string> = new Set([
+  'a loopback address',
+  'a link-local address',
+  "a cloud platform's inner address",
+  'an address of "this network"',
+  'the unspecified address',
+  'an IPv4-mapped address',
+]);
+
+/** Whether it is this machine, its link or its cloud, by whatever way it is written. */
+function isInnermost(address: string, kind: string): boolean {
+  if (innermost.has(kind)) return true;
+  const inner = embedded4(wordsOf(address) ?? []);
+  const within = inner === null ? undefined : special4.find((range) => contains(range, inner));
+  return within !== undefined && innermost.has(within.name);
 }
 
 /** One spelling of a host: addresses as the WHATWG URL standard writes them, names in lower case without the root's dot. Null: not a host. */
@@ -172,16 +208,6 @@ export function isLocalhost(name: string): boolean {
 
 export const loopbackAddresses: readonly string[] = ['127.0.0.1', '::1'];
 
-/** Kinds of addresses that `*.suffix` in EGRESS_ALLOW never opens. */
-const innermost: ReadonlySet<string> = new Set([
-  'a loopback address',
-  'a link-local address',
-  "a cloud platform's inner address",
-  'an address of "this network"',
-  'the unspecified address',
-  'an IPv4-mapped address',
-]);
-
 /** Reads EGRESS_ALLOW: CIDRs, single addresses, host names, `*.suffix`. Throws a TypeError that names the bad entry. */
 export function createAddressPolicy(egressAllow: readonly string[]): AddressPolicy {
   const ranges: Range[] = [];
@@ -205,8 +231,7 @@ export function createAddressPolicy(egressAllow: readonly string[]): AddressPoli
       const words = wordsOf(address);
       if (words !== null && ranges.some((range) => contains(range, words))) return null;
       // Who may add a name to a domain must not open this machine, or a cloud's metadata, by it.
-      const isOpenToSuffixes = !innermost.has(kind);
-      return isOpenToSuffixes && suffixes.some((suffix) => name?.endsWith(suffix) === true) ? null : kind;
+      return !isInnermost(address, kind) && suffixes.some((suffix) => name?.endsWith(suffix) === true) ? null : kind;
     },
   };
 }

@@ -56,6 +56,10 @@ export function tlsFault(error: unknown): Fault {
       );
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
       return new Fault('tls_failed', "The server's certificate is for another host name.");
+    case 'ERR_SSL_WRONG_VERSION_NUMBER':
+    case 'ERR_SSL_PACKET_LENGTH_TOO_LONG':
+    case 'ERR_SSL_HTTP_REQUEST':
+      return new Fault('tls_failed', 'What answers there does not speak TLS.');
     default:
       return new Fault('tls_failed', 'The server and this service could not agree on a secure connection (TLS).');
   }

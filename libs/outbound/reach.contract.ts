@@ -345,12 +345,17 @@ export function describeReach(create: CreateOutbound): void {
     it('does not reach a refused host and port by any spelling, whatever is allowed, but reaches its other ports', async () => {
       const own = await up(serveRaw((socket) => socket.end('220 ready\r\n')));
       const other = await up(serveRaw((socket) => socket.end('220 ready\r\n')));
+      const within = new Map([
+        ['mapped.test', '::ffff:127.0.0.1'],
+        ['nat64.test', '64:ff9b::7f00:1'],
+        ['6to4.test', '2002:7f00:1::'],
+      ]);
       const outbound = door({
         egressAllow: ['0.0.0.0/0', '::/0', 'db.test', '*.test', 'localhost'],
         refusedHosts: [`db.test:${own.port}`],
-        resolve: (name) => Promise.resolve(name === 'mapped.test' ? ['::ffff:127.0.0.1'] : ['127.0.0.1']),
+        resolve: (name) => Promise.resolve([within.get(name) ?? '127.0.0.1']),
       });
-      const spellings = ['db.test', 'DB.test.', 'other.test', 'mapped.test', '127.0.0.1', '127.1', '0.0.0.0', '::1'];
+      const spellings = ['db.test', 'DB.test.', 'other.test', ...within.keys(), '127.0.0.1', '127.1', '0.0.0.0', '::1'];
       for (const host of [...spellings, '::ffff:7f00:1', 'localhost', '127.0.0.9']) {
         const connected = await outbound.connect(host, own.port, 5_000);
         expect([host, connected]).toMatchObject([host, { ok: false, reason: 'address_denied' }]);

@@ -268,6 +268,13 @@ describe('the undici outbound adapter', () => {
     };
     const refused = ['tls_failed', false];
 
+    it('says of a server that it does not speak TLS', async () => {
+      const server = await up(serveHttp((_request, response) => response.end('x')));
+      const answer = await door().request(get(`https://127.0.0.1:${server.port}/`));
+      const message = 'What answers there does not speak TLS.';
+      expect(answer).toMatchObject({ ok: false, reason: 'tls_failed', message, sent: false });
+    });
+
     it("takes what the operator's authorities signed, and the usual ones as before", async () => {
       const server = await up(serveHttps((_request, response) => response.end('x')));
       expect(await isTaken(door(), server.origin)).toEqual(refused);
