@@ -75,6 +75,8 @@ export const auditDocument = auditEntry.extend({
   stream: z.string(),
   streamRevision: z.int(),
   position: z.int(),
+  /** Over all of it, by a key of the installation; absent: of a version before there were any. */
+  mac: z.string().optional(),
 });
 export type AuditDocument = z.infer<typeof auditDocument>;
 
@@ -113,9 +115,19 @@ export interface ChainHead {
 
 export const chainStart: ChainHead = { sequence: 0, hash: '' };
 
+/** Texts that stand in JSON as they are. */
+const unescaped = /^[\w-]*$/;
+
+/** As JSON. What is sealed is put together: to look for what must be escaped costs more than all else of an entry. */
+function textOf(data: JsonObject): string {
+  const sealed = data['$sealed'];
+  const isSealedAlone = typeof sealed === 'string' && Object.keys(data).length === 1 && unescaped.test(sealed);
+  return isSealedAlone ? `{"$sealed":"${sealed}"}` : JSON.stringify(data);
+}
+
 /** Of the data as it is stored; where that was erased, what it was then. */
 const dataDigest = (data: JsonObject): string =>
-  typeof data['$erased'] === 'string' ? data['$erased'] : hash('sha256', JSON.stringify(data), 'base64url');
+  typeof data['$erased'] === 'string' ? data['$erased'] : hash('sha256', textOf(data), 'base64url');
 
 /** The hash of an entry: anyone can recompute it who has the events as they are stored. */
 export function hashOfChange(

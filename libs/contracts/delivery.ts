@@ -227,11 +227,13 @@ export const deliveriesView: ViewDefinition<DeliveryDocument> = {
   fields: ['organizationId', 'notificationId', 'state', 'actionType', 'thread', 'createdAt', 'dueAt'],
   indexes: [
     ['organizationId', 'createdAt'],
+    ['organizationId', 'state', 'actionType', 'createdAt'],
     ['notificationId', 'createdAt'],
     ['thread', 'createdAt'],
     ['dueAt'],
     ['createdAt'],
   ],
+  totals: ['organizationId', 'state', 'actionType'],
 };
 
 /** Where a delivery's request and attempts are. */

@@ -3,6 +3,7 @@
  * was reported. Those of two stretches add up to those of both, so that hours make days and days make months.
  */
 import { z } from 'zod';
+import { ownMember } from '#runtime/json';
 import { storedTimestamp } from './common.js';
 import type { Decision, Transition } from './policy.js';
 import type { AlertState, RunResult } from './run.js';
@@ -121,7 +122,7 @@ function sorted<Value>(entries: Iterable<readonly [string, Value]>): Record<stri
 }
 
 function counted(before: Counts, name: string, by = 1): Counts {
-  const known = before[name];
+  const known = ownMember(before, name);
   return known === undefined
     ? sorted([...Object.entries(before), [name, by] as const])
     : { ...before, [name]: known + by };
@@ -200,7 +201,7 @@ function addedTexts(one: TextFigures | undefined, other: TextFigures): TextFigur
 }
 
 function hasRoom(figures: RunFigures, name: string): boolean {
-  if (name === 'value' || figures.numbers[name] !== undefined || figures.texts[name] !== undefined) return true;
+  if (name === 'value' || Object.hasOwn(figures.numbers, name) || Object.hasOwn(figures.texts, name)) return true;
   return Object.keys(figures.numbers).length + Object.keys(figures.texts).length < mostNames;
 }
 
@@ -214,9 +215,12 @@ function withValues(before: RunFigures, values: RunResult['values'], at: string)
       typeof value === 'number'
         ? {
             ...figures,
-            numbers: sorted([...Object.entries(numbers), [name, withNumber(numbers[name], { at, value })]]),
+            numbers: sorted([...Object.entries(numbers), [name, withNumber(ownMember(numbers, name), { at, value })]]),
           }
-        : { ...figures, texts: sorted([...Object.entries(texts), [name, withText(texts[name], at, value)]]) };
+        : {
+            ...figures,
+            texts: sorted([...Object.entries(texts), [name, withText(ownMember(texts, name), at, value)]]),
+          };
   }
   return figures;
 }
@@ -312,13 +316,13 @@ export function addedFigures(one: RunFigures, other: RunFigures): RunFigures {
     falseMs: one.falseMs + other.falseMs,
     numbers: sorted(
       names(one.numbers, other.numbers).map((name) => {
-        const [before, after] = [one.numbers[name], other.numbers[name]];
+        const [before, after] = [ownMember(one.numbers, name), ownMember(other.numbers, name)];
         return [name, after === undefined ? (before as NumberFigures) : addedNumbers(before, after)] as const;
       }),
     ),
     texts: sorted(
       names(one.texts, other.texts).map((name) => {
-        const [before, after] = [one.texts[name], other.texts[name]];
+        const [before, after] = [ownMember(one.texts, name), ownMember(other.texts, name)];
         return [name, after === undefined ? (before as TextFigures) : addedTexts(before, after)] as const;
       }),
     ),

@@ -28,7 +28,7 @@ export const memberDocument = z.object({
   secondFactor: secondFactorState,
   /** Sessions of earlier epochs have ended. */
   epoch: z.int(),
-  /** Of the provider that the member signed in by; null: of none. */
+  /** Of the provider that the member signed in by last; null: of none. */
   subjectHash: z.string().nullable(),
   createdAt: storedTimestamp,
   /** Of the invitation; null once it was taken. */
@@ -126,7 +126,7 @@ export const resetInput = z
   .meta({ id: 'PasswordReset' });
 
 /** The payload of `account.reset_password`, which answers `{ changed: true }`. */
-export const resetPasswordInput = resetInput.extend({ token: z.string().max(500) });
+export const resetPasswordInput = resetInput.extend({ token: z.string().max(500), address: z.string().max(200) });
 export type ResetPasswordInput = z.infer<typeof resetPasswordInput>;
 
 /** The password of who is signed in, given again; the payloads of `account.begin_second_factor` and others. */
@@ -199,8 +199,8 @@ export type BegunProviderSignIn = z.infer<typeof begunProviderSignIn>;
 /** The payload of `account.finish_provider_sign_in`, which answers `openedSession` with `to`. `query`: as the browser brought it. */
 export const finishProviderSignIn = z.strictObject({
   id: z.string().max(100),
-  query: z.string().max(8_000),
-  ticket: z.string().max(8_000),
+  query: z.string().max(20_000),
+  ticket: z.string().max(20_000),
 });
 export type FinishProviderSignIn = z.infer<typeof finishProviderSignIn>;
 export const finishedProviderSignIn = openedSession.extend({ to: z.string() });

@@ -266,7 +266,10 @@ export const executionsView: ViewDefinition<ExecutionDocument> = {
   indexes: [
     ['organizationId', 'queuedAt'],
     ['notificationId', 'queuedAt'],
+    // One for every filter of the list: each costs a check a write where it is due and two where it is recorded.
+    ['organizationId', 'trigger', 'status', 'outcome', 'queuedAt'],
   ],
+  totals: ['organizationId', 'trigger', 'status', 'outcome'],
 };
 
 /** The view `skipped_slots`: one document per row of slots that have no run for the same reason, as the API answers it. */

@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Database } from '#sqlite/database';
 import type { EventBatch, RecordedEvent } from './event-store.js';
-import { eventColumns, sizeOf, type EventRow, type RowReader } from './sqlite-rows.js';
+import { eventColumns, rowOf, sizeOf, type EventRow, type EventValues, type RowReader } from './sqlite-rows.js';
 
 /** Positions in a chunk. */
 const chunkLength = 500;
@@ -15,6 +15,8 @@ const patienceTurns = 100;
 const chunksATurn = 8;
 /** Kinds with so few events are looked up instead of being searched for in all events. */
 const fewEvents = 2_000;
+/** Rows that are handed over at once: one by one costs half as much again, all at once may be too much to hold. */
+const rowsAtOnce = 32;
 /** Characters of events that are read at once, and that are kept in all. */
 const readLimit = 4_000_000;
 const keptLimit = 32_000_000;
@@ -88,8 +90,9 @@ export function createOlderEvents(
   end: () => number,
 ): OlderEvents {
   const readChunk = database.prepare(
-    `SELECT ${eventColumns} FROM events e CROSS JOIN streams s ON s.id = e.stream WHERE e.position > ? AND e.position <= ? ORDER BY e.position`,
+    `SELECT ${eventColumns} FROM events e CROSS JOIN streams s ON s.id = e.stream WHERE e.position > ? AND e.position <= ? ORDER BY e.position LIMIT ${rowsAtOnce}`,
   );
+  readChunk.setReturnArrays(true);
   const streamsOfKind = database.prepare(
     `SELECT id, revision, first FROM streams WHERE name >= ? AND name < ? LIMIT ${fewEvents + 1}`,
   );
@@ -104,15 +107,20 @@ export function createOlderEvents(
 
   /** Rows up to `readLimit`, one at least, and up to which position they are all. */
   const readRows = (after: number, end: number): { readonly rows: EventRow[]; until: number; characters: number } => {
-    const found = { rows: [] as EventRow[], until: end, characters: 0 };
-    for (const row of readChunk.iterate(after, end) as unknown as Iterable<EventRow>) {
-      found.rows.push(row);
-      found.characters += sizeOf(row);
-      if (found.characters <= readLimit) continue;
-      found.until = row.position;
-      break;
+    const rows: EventRow[] = [];
+    let characters = 0;
+    for (let position = after; ;) {
+      const some = readChunk.all(position, end) as unknown as EventValues[];
+      for (const values of some) {
+        const row = rowOf(values);
+        rows.push(row);
+        characters += sizeOf(row);
+        if (characters > readLimit) return { rows, until: row.position, characters };
+      }
+      const last = some.at(-1);
+      if (last === undefined || some.length < rowsAtOnce) return { rows, until: end, characters };
+      [position] = last;
     }
-    return found;
   };
 
   const keep = (number: number, chunk: Chunk): void => {

@@ -36,6 +36,11 @@ export type EventValues = readonly [
 export const eventColumns =
   'e.position, s.name, e.revision, e.id, e.type, e.version, e.data, e.metadata, e.kind, e.packed';
 
+export function rowOf(values: EventValues): EventRow {
+  const [position, name, revision, id, type, version, data, metadata, kind, packed] = values;
+  return { position, name, revision, id, type, version, data, metadata, kind, packed };
+}
+
 /** About as many characters as its data has. */
 export const sizeOf = ({ data, packed }: EventRow): number => (packed === null ? data.length : packed.length * 2);
 
@@ -75,13 +80,29 @@ export function createRowReader(database: Database): RowReader {
     nameOf,
 
     toRecorded({ position, name, revision, id, type, version, data, metadata, kind, packed }) {
-      const place = { stream: name, revision, position };
       if (packed === null || kind === null) {
-        const read = { data: JSON.parse(data) as JsonObject, metadata: JSON.parse(metadata) as EventMetadata };
-        return { ...place, id, type, version, ...read };
+        return {
+          stream: name,
+          revision,
+          position,
+          id,
+          type,
+          version,
+          data: JSON.parse(data) as JsonObject,
+          metadata: JSON.parse(metadata) as EventMetadata,
+        };
       }
       const unpacked = unpackEvent(packed, name, nameOf);
-      return { ...place, id: idOfPacked(packed), type: nameOf(kind), version, ...unpacked };
+      return {
+        stream: name,
+        revision,
+        position,
+        id: idOfPacked(packed),
+        type: nameOf(kind),
+        version,
+        data: unpacked.data,
+        metadata: unpacked.metadata,
+      };
     },
 
     toStored(row) {

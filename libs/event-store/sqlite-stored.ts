@@ -1,7 +1,7 @@
 /** The rows of an event store's file as they are stored: what the MACs are held against. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { openReadOnly, type Database } from '#sqlite/database';
-import type { StoredHistory, StreamBeginning } from './event-chain.js';
+import type { StoredEvent, StoredHistory, StreamBeginning } from './event-chain.js';
 import { createRowReader, inClear, type EventRow } from './sqlite-rows.js';
 import { openEvents } from './sqlite-writer.js';
 
@@ -14,6 +14,21 @@ const columns =
 const columnsInClear = columns.replace('e.kind, e.packed', 'NULL AS kind, NULL AS packed');
 
 type StoredRow = EventRow & { readonly mac: string | null };
+
+/** The same row in the order of these columns: without their names it costs less to read. */
+type StoredValues = readonly [
+  position: number,
+  name: string,
+  revision: number,
+  id: string,
+  type: string,
+  version: number,
+  data: string,
+  metadata: string,
+  mac: string | null,
+  kind: number | null,
+  packed: Uint8Array | null,
+];
 
 const hasColumn = (database: Database, table: 'events' | 'streams', column: string): boolean =>
   database.prepare('SELECT 1 FROM pragma_table_info(?) WHERE name = ?').get(table, column) !== undefined;
@@ -31,6 +46,14 @@ export function createStoredHistory(database: Database): StoredHistory {
   const readStretch = database.prepare(
     `SELECT ${selected} FROM events e LEFT JOIN streams s ON s.id = e.stream WHERE e.position > ? AND e.position <= ? ORDER BY e.position LIMIT ?`,
   );
+  readStretch.setReturnArrays(true);
+  const ofValues = (values: StoredValues): StoredEvent => {
+    const [position, name, revision, id, type, version, data, metadata, mac, kind, packed] = values;
+    if (packed === null || kind === null) {
+      return { stream: name, revision, position, id, type, version, data, metadata, mac };
+    }
+    return toStored({ position, name, revision, id, type, version, data, metadata, mac, kind, packed });
+  };
   const readAt = database.prepare(
     `SELECT ${selected} FROM events e JOIN streams s ON s.id = e.stream WHERE s.name = ? AND e.revision = ?`,
   );
@@ -46,11 +69,11 @@ export function createStoredHistory(database: Database): StoredHistory {
     hasDensePositions: true,
     async *read(after, end) {
       for (let position = after ?? 0; ;) {
-        const rows = readStretch.all(position, end, stretchLength) as unknown as StoredRow[];
+        const rows = readStretch.all(position, end, stretchLength) as unknown as StoredValues[];
         const last = rows.at(-1);
         if (last === undefined) return;
-        yield rows.map(toStored);
-        ({ position } = last);
+        yield rows.map(ofValues);
+        [position] = last;
         await nextTurn();
       }
     },

@@ -20,6 +20,8 @@ const firstLimit = 16;
 export interface SqliteEventStoreOptions {
   /** Check the file first, as after a process that did not end in order. */
   readonly checked?: boolean;
+  /** Called before that, once nobody else can have the file. */
+  readonly onCheck?: () => void;
   /** Of the installation: what is appended gets a MAC of it. Without one, as to copy or look, none. */
   readonly secretKey?: Uint8Array | null;
   /** Beginnings of the names of streams whose events are packed; those of checks where it is absent. */
@@ -50,9 +52,11 @@ function openInMemory({ secretKey = null, packed }: SqliteEventStoreOptions): Op
 }
 
 /** Read here, written in a thread. A file of its own, held alone, keeps other processes out. */
-function openOnDisk(file: string, { checked = false, secretKey = null, packed }: SqliteEventStoreOptions): OpenFile {
+function openOnDisk(file: string, options: SqliteEventStoreOptions): OpenFile {
+  const { checked = false, onCheck, secretKey = null, packed } = options;
   const lock = openDatabase({ file: `${file}.lock`, durability: 'normal', schema: '' });
   try {
+    if (checked) onCheck?.();
     const reader = openEvents({ file, held: 'shared', checked });
     const writer = inThread({ file, secretKey, ...(packed !== undefined && { packed }) });
     return {

@@ -12,7 +12,7 @@ export interface ViewDefinition<Document extends object = JsonObject> {
   readonly indexes: readonly (readonly string[])[];
   /** Fields that hold lists and are part of an index: filters by what they hold. */
   readonly lists?: readonly string[];
-  /** Fields of which each is a text: how many documents have the same ones is kept, for filters by any of them. */
+  /** Fields with plain values: how many documents have the same ones is kept, for filters by any of them. */
   readonly totals?: readonly string[];
   /** Fields that are searched for a text. */
   readonly searched?: readonly string[];

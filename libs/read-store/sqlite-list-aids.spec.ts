@@ -14,7 +14,7 @@ import {
 } from './read-store.js';
 import { createSqliteReadStore } from './sqlite.js';
 
-const fields = ['owner', 'state', 'name', 'place', 'tags', 'at'];
+const fields = ['owner', 'state', 'done', 'name', 'place', 'tags', 'at'];
 const indexes = [
   ['owner', 'at'],
   ['owner', 'name'],
@@ -27,12 +27,13 @@ const aided: ViewDefinition = {
   indexes: [
     ...indexes,
     ['owner', 'state', 'at'],
+    ['owner', 'done', 'state', 'at'],
     ['owner', 'tags', 'at'],
     ['owner', 'tags', 'state', 'at'],
     ['owner', 'tags', 'name'],
   ],
   lists: ['tags'],
-  totals: ['owner', 'state'],
+  totals: ['owner', 'state', 'done'],
   searched: ['name', 'place'],
 };
 
@@ -52,7 +53,8 @@ const word = fc.constantFrom(
 const tag = fc.constantFrom('red', 'blue', 'big', '');
 const document = fc.record({
   owner: fc.constantFrom('x', 'y'),
-  state: fc.constantFrom('on', 'off', null),
+  state: fc.constantFrom('on', 'off', '', null),
+  done: fc.constantFrom(true, false, null),
   name: word,
   place: word,
   tags: fc.array(tag, { maxLength: 4 }),
@@ -67,6 +69,9 @@ const filters = fc
     {
       owner: fc.constantFrom('x', 'y', 'z').map((equals) => ({ field: 'owner', equals })),
       state: fc.constantFrom('on', 'off', null, '').map((equals) => ({ field: 'state', equals })),
+      states: fc.constantFrom(['on', 'off'], ['off', ''], []).map((oneOf) => ({ field: 'state', oneOf })),
+      done: fc.constantFrom(true, false, null, 1, '').map((equals) => ({ field: 'done', equals })),
+      dones: fc.constantFrom([1], [0, 1], [0, '']).map((oneOf) => ({ field: 'done', oneOf })),
       tag: tag.map((has) => ({ field: 'tags', has })),
       text: fc
         .constantFrom('ett', 'KETTLE', 'k', 'a"b', '"', 'äöü', 'ÄÖÜ', '%_%', 'le\n', '😀😀😀', 'nowhere')
@@ -197,6 +202,40 @@ describe('lists of a view with totals, values of lists and texts', () => {
     await expectEveryWay();
   });
 
+  it('are made for what an earlier version lacked, and left as they are where it kept the same', async () => {
+    const rows = many(7_000);
+    await store.save(plain, rows, 1);
+    await store.save({ ...aided, totals: ['owner'] }, rows, 1);
+    await store.close();
+    const madeWhen = (): unknown[] => {
+      const database = new DatabaseSync(join(folder, 'views.db'), { readOnly: true });
+      const found = database
+        .prepare("SELECT rowid, name FROM sqlite_schema WHERE name GLOB 'values_aided*' OR name GLOB 'texts_aided*'")
+        .all();
+      database.close();
+      return found;
+    };
+    const before = madeWhen();
+    store = open();
+    await expectEveryWay();
+    expect(madeWhen()).toEqual(before);
+  });
+
+  it('need no view anew where they are totals alone', async () => {
+    const rows = many(7_000);
+    await store.save(plain, rows, 1);
+    await store.close();
+    store = open();
+    const counted: ViewDefinition = { ...plain, totals: ['owner', 'done'] };
+    for (const equals of ['x', 'y']) {
+      const query = { where: [{ field: 'owner', equals }], sort: [], limit: 1, offset: 0, count: true };
+      expect((await store.page(counted, query)).total).toBe(
+        rows.filter(({ document }) => document?.['owner'] === equals).length,
+      );
+    }
+    expect(await store.checkpoint(counted)).toBe(1);
+  });
+
   it('a view whose rows an earlier version did not number comes anew from the events', async () => {
     const { lists: _lists, totals: _totals, searched: _searched, ...before } = aided;
     await store.save({ ...before, indexes }, many(3), 1);
@@ -205,6 +244,18 @@ describe('lists of a view with totals, values of lists and texts', () => {
     expect(await store.checkpoint(aided)).toBeNull();
     await store.save(aided, many(2), 1);
     expect((await store.page(aided, { where: [], sort: [], limit: 1, offset: 0, count: true })).total).toBe(2);
+  });
+
+  it('keep nothing of a value that no document holds any more', async () => {
+    const [first, second] = many(2);
+    if (first === undefined || second === undefined) throw new Error('there are two');
+    await store.save(aided, [first, { ...second, document: { ...second.document, tags: ['secret', 'secret'] } }], 1);
+    await store.save(aided, [{ ...second, revision: 10 }], 2);
+    await store.save(aided, [{ id: first.id, revision: 11, document: null }], 3);
+    const database = new DatabaseSync(join(folder, 'views.db'), { readOnly: true });
+    const left = database.prepare('SELECT DISTINCT value FROM "totals_aided:tags"').all();
+    database.close();
+    expect(left.map(({ value }) => value)).toEqual(['blue']);
   });
 
   it('a view that is dropped leaves nothing behind', async () => {

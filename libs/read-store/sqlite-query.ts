@@ -1,9 +1,9 @@
 /** Lists of a view in SQL: filters, cursors and pages over the columns of its indexed fields. */
 import type { AnyView, FieldFilter, PageQuery } from './read-store.js';
 import { toIndexed, type PlainValue } from './indexed-fields.js';
-import { fieldsBeside, textsTable, totalsTable, valuesTable } from './sqlite-list-aids.js';
+import { fieldsBeside, heldTotalsTable, nothing, textsTable, totalsTable, valuesTable } from './sqlite-list-aids.js';
 import { columnOf, tableOf } from './sqlite-tables.js';
-import { anyWay, isKept, type Way } from './sqlite-way.js';
+import { anyWay, isFoundByKey, isKept, isPlain, isRange, isHeld, type HeldFilter, type Way } from './sqlite-way.js';
 
 interface Condition {
   readonly sql: string;
@@ -15,7 +15,8 @@ export interface PageStatements {
   /** The same total of the rows from one number up to another, where all of them have to be gone through. */
   readonly countBetween: ((after: number, upTo: number) => Condition) | null;
   readonly rows: (part: Pick<PageQuery, 'offset' | 'limit'> & { readonly backwards: boolean }, way?: Way) => Condition;
-  readonly count: Condition;
+  /** `compared`: the fields whose filters are compared with each row. */
+  readonly count: (compared?: readonly string[]) => Condition;
 }
 
 const escapeLike = (text: string): string => text.replace(/[\\%_]/g, (character) => `\\${character}`);
@@ -25,11 +26,12 @@ const containsIn = ({ fields, contains }: { fields: readonly string[]; contains:
   values: fields.map(() => `%${escapeLike(contains)}%`),
 });
 
-function toCondition(filter: FieldFilter): Condition {
+/** `sign`: before the column; with a plus no index looks it up, and it is compared with each row. */
+function conditionOn(filter: FieldFilter, sign: '' | '+'): Condition {
   if ('contains' in filter) {
     return containsIn(filter);
   }
-  const column = columnOf(filter.field);
+  const column = `${sign}${columnOf(filter.field)}`;
   if ('equals' in filter) {
     return filter.equals === null
       ? { sql: `${column} IS NULL`, values: [] }
@@ -54,6 +56,8 @@ function toCondition(filter: FieldFilter): Condition {
   };
 }
 
+const toCondition = (filter: FieldFilter): Condition => conditionOn(filter, '');
+
 /** Rows after a cursor, for any mix of directions: (a, b, id) compared field by field. */
 function toBehind({ sort, behind }: PageQuery): Condition | null {
   if (behind === undefined) return null;
@@ -73,14 +77,21 @@ function toBehind({ sort, behind }: PageQuery): Condition | null {
   };
 }
 
+/**
+ * Where the list goes on, as one range of the first field of its order. It says no more than `toBehind` does; without it the
+ * engine would walk the list from its beginning.
+ */
+function toBound({ sort: [first], behind }: PageQuery): Condition | null {
+  const value = behind?.values[0];
+  if (first === undefined || value === undefined) return null;
+  return { sql: `${columnOf(first.field)} ${first.descending ? '<=' : '>='} ?`, values: [toIndexed(value)] };
+}
+
 const toWhere = (conditions: readonly Condition[]): string =>
   conditions.length === 0 ? '' : `WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}`;
 
 const valuesOf = (conditions: readonly Condition[]): readonly PlainValue[] =>
   conditions.flatMap(({ values }) => values);
-
-/** The sign lets no index look it up. */
-const compared = ({ sql, values }: Condition): Condition => ({ sql: `+${sql}`, values });
 
 /** Where the rows of a page are found. */
 interface Source {
@@ -103,20 +114,36 @@ function amongRows(view: AnyView, sql: string, values: readonly PlainValue[], re
   };
 }
 
-type ListFilter = Extract<FieldFilter, { has: string }>;
 export type TextFilter = Extract<FieldFilter, { contains: string }>;
+
+const toSigned = (where: readonly FieldFilter[], compared: readonly string[]): readonly Condition[] =>
+  where.map((filter) =>
+    (isPlain(filter) || isRange(filter)) && compared.includes(filter.field)
+      ? conditionOn(filter, '+')
+      : toCondition(filter),
+  );
 
 const fieldsOf = (filter: FieldFilter): readonly string[] => ('contains' in filter ? filter.fields : [filter.field]);
 
-/** The rows that a list's value has; alone where these have every other field of the query too. */
-function toValuesSource(view: AnyView, query: PageQuery, filter: ListFilter): Source {
+/**
+ * The rows that a list's value has; alone where these have every other field of the query too, and else beside what else is asked of
+ * the documents, so that they are walked in their order.
+ */
+function toValuesSource(view: AnyView, query: PageQuery, filter: HeldFilter, compared: readonly string[]): Source {
   const others = query.where.filter((one) => one !== filter);
   const table = valuesTable(view, filter.field);
   const beside = fieldsBeside(view, filter.field);
   const isHolder: Condition = { sql: 'value = ?', values: [toIndexed(filter.has)] };
-  const used = [...others.flatMap(fieldsOf), ...query.sort.map(({ field }) => field)];
-  if (used.every((field) => beside.includes(field))) {
-    return { from: table, row: 'row', values: [], conditions: [...others.map(toCondition), isHolder] };
+  const missing = [...new Set(others.flatMap(fieldsOf))].filter((field) => !beside.includes(field));
+  if (query.sort.every(({ field }) => beside.includes(field))) {
+    const held = `SELECT ${['row AS held_row', ...missing.map(columnOf)].join(', ')} FROM ${tableOf(view)}`;
+    return {
+      // The engine carries out a cross join in the order in which it is written.
+      from: missing.length === 0 ? table : `${table} CROSS JOIN (${held}) AS held ON held_row = row`,
+      row: 'row',
+      values: [],
+      conditions: [...toSigned(others, compared), isHolder],
+    };
   }
   // What fields both have narrows the rows of the value too.
   const shared = others.filter((one) => fieldsOf(one).every((field) => beside.includes(field))).map(toCondition);
@@ -162,30 +189,38 @@ function toTextSource(view: AnyView, { where }: PageQuery, filter: TextFilter): 
   return amongRows(view, `SELECT rowid AS number FROM ${texts} ${toWhere(inner)}`, valuesOf(inner), rest);
 }
 
-function toSource(view: AnyView, query: PageQuery, text: TextFilter | null): Source {
+function toSource(view: AnyView, query: PageQuery, text: TextFilter | null, way: Way): Source {
   if (text !== null) return toTextSource(view, query, text);
-  const held = query.where.find(
-    (filter): filter is ListFilter => 'has' in filter && view.lists?.includes(filter.field) === true,
-  );
-  if (held !== undefined) return toValuesSource(view, query, held);
-  return { from: tableOf(view), row: 'rowid', values: [], conditions: query.where.map(toCondition) };
+  const held = query.where.find(isHeld(view));
+  if (held !== undefined && !way.isOfTable && !query.where.some(isFoundByKey(view)))
+    return toValuesSource(view, query, held, way.compared);
+  return { from: tableOf(view), row: 'rowid', values: [], conditions: toSigned(query.where, way.compared) };
 }
 
-/** The rows of the view's table itself, where nothing is looked up by what a list or a text holds. */
-const toTableConditions = ({ where }: PageQuery, way: Way): readonly Condition[] =>
-  where.map((filter) =>
-    'equals' in filter && way.compared.includes(filter.field) ? compared(toCondition(filter)) : toCondition(filter),
-  );
+/** Whether more documents than so many match. */
+export function toMoreStatement(view: AnyView, where: readonly FieldFilter[], than: number): Condition {
+  const conditions = where.map(toCondition);
+  return {
+    sql: `SELECT count(*) > ? AS more FROM (SELECT 1 FROM ${tableOf(view)} ${toWhere(conditions)} LIMIT ?)`,
+    values: [than, ...valuesOf(conditions), than + 1],
+  };
+}
 
 /** From the totals that are kept, where they tell. */
 export function toKeptTotal(view: AnyView, where: readonly FieldFilter[]): Condition | null {
   const { totals = [] } = view;
-  if (totals.length === 0 || !where.every(isKept(view))) return null;
-  const conditions = where.map(toCondition);
-  return {
-    sql: `SELECT coalesce(sum(total), 0) AS total FROM ${totalsTable(view)} ${toWhere(conditions)}`,
-    values: valuesOf(conditions),
-  };
+  const [held, ...more] = where.filter(isHeld(view));
+  const others = where.filter((filter) => filter !== held);
+  if (totals.length === 0 || more.length > 0 || !others.every(isKept(view))) return null;
+  const conditions = others.map((filter) =>
+    'equals' in filter && filter.equals === null
+      ? { sql: `${columnOf(filter.field)} = ${nothing}`, values: [] }
+      : toCondition(filter),
+  );
+  const isHolder = held === undefined ? [] : [{ sql: 'value = ?', values: [toIndexed(held.has)] }];
+  const table = held === undefined ? totalsTable(view) : heldTotalsTable(view, held.field);
+  const all = [...isHolder, ...conditions];
+  return { sql: `SELECT coalesce(sum(total), 0) AS total FROM ${table} ${toWhere(all)}`, values: valuesOf(all) };
 }
 
 /** Not looked up: every text of the list is compared. */
@@ -200,12 +235,8 @@ function toCountBetween(table: string, conditions: readonly Condition[], after: 
 /** `text`: the filter whose text is looked up, where few have it. */
 export function toPageStatements(view: AnyView, query: PageQuery, text: TextFilter | null): PageStatements {
   const table = tableOf(view);
-  const { from, row, values, conditions } = toSource(view, query, text);
-  const behind = toBehind(query);
-  const allBy = (way: Way): readonly Condition[] => [
-    ...(from === table ? toTableConditions(query, way) : conditions),
-    ...(behind === null ? [] : [behind]),
-  ];
+  const behind = [toBehind(query)].filter((one) => one !== null);
+  const bound = [toBound(query)].filter((one) => one !== null);
   const direction = (descending: boolean): string => (descending ? 'DESC' : 'ASC');
   const orderOf = (backwards: boolean, isSorted = false): string =>
     [
@@ -216,17 +247,25 @@ export function toPageStatements(view: AnyView, query: PageQuery, text: TextFilt
     ].join(', ');
   return {
     rows({ limit, offset, backwards }, way = anyWay) {
-      const all = allBy(way);
+      const { from, row, values, conditions } = toSource(view, query, text, way);
+      const all = [...conditions, ...(way.isSorted ? [] : bound), ...behind];
       return {
         // Deferred join: the index alone is walked up to the offset, documents are read for one page only.
         sql: `SELECT document FROM ${table} AS t JOIN (SELECT ${row} AS page_row FROM ${from} ${toWhere(all)} ORDER BY ${orderOf(backwards, way.isSorted)} LIMIT ? OFFSET ?) AS page ON t.rowid = page.page_row ORDER BY ${orderOf(false)}`,
         values: [...values, ...valuesOf(all), limit, offset],
       };
     },
-    countBetween: walksTexts(query, text) ? (after, upTo) => toCountBetween(table, conditions, after, upTo) : null,
-    count: toKeptTotal(view, query.where) ?? {
-      sql: `SELECT count(*) AS total FROM ${from} ${toWhere(conditions)}`,
-      values: [...values, ...valuesOf(conditions)],
+    countBetween: walksTexts(query, text)
+      ? (after, upTo) => toCountBetween(table, query.where.map(toCondition), after, upTo)
+      : null,
+    count(compared = []) {
+      const kept = toKeptTotal(view, query.where);
+      if (kept !== null) return kept;
+      const { from, values, conditions } = toSource(view, query, text, { ...anyWay, compared });
+      return {
+        sql: `SELECT count(*) AS total FROM ${from} ${toWhere(conditions)}`,
+        values: [...values, ...valuesOf(conditions)],
+      };
     },
   };
 }

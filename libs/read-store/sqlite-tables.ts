@@ -4,7 +4,7 @@ import { inTransaction, type Database, type Statement } from '#sqlite/database';
 import { partOfName } from './indexed-fields.js';
 import type { AnyView } from './read-store.js';
 import type { Checkpoints } from './sqlite-checkpoints.js';
-import { createListAids, freeName, hasAids, isListIndex, nameOf } from './sqlite-list-aids.js';
+import { createListAids, freeName, hasNumberedRows, isListIndex, nameOf } from './sqlite-list-aids.js';
 import { createPut, type Put } from './sqlite-put.js';
 import type { TableTrash } from './sqlite-table-trash.js';
 
@@ -81,14 +81,16 @@ export function createViewTables(database: Database, checkpoints: Checkpoints, t
     const name = tableOf(view);
     const columns = view.fields.map(columnOf);
     // Other tables point to the rows: their numbers must stay as they are, whatever becomes of the file.
-    const key = hasAids(view) ? ['row INTEGER PRIMARY KEY', 'id TEXT NOT NULL UNIQUE'] : ['id TEXT PRIMARY KEY'];
+    const key = hasNumberedRows(view)
+      ? ['row INTEGER PRIMARY KEY', 'id TEXT NOT NULL UNIQUE']
+      : ['id TEXT PRIMARY KEY'];
     database.exec(
       `CREATE TABLE IF NOT EXISTS ${name} (${[...key, 'revision INTEGER NOT NULL', 'document TEXT', ...columns].join(', ')})`,
     );
     // A view that has gained a field is dropped, and rebuilt from the events.
     const present = database.prepare(`SELECT name FROM pragma_table_info('${nameOf('view', view.name)}')`).all();
     // Tables of older versions have no numbered rows, which other tables can point to.
-    const numbered = hasAids(view) ? ['row'] : [];
+    const numbered = hasNumberedRows(view) ? ['row'] : [];
     const wanted = [...numbered, 'id', 'revision', 'document', ...view.fields.map((field) => nameOf('field', field))];
     if (wanted.some((one) => !present.some((column) => column['name'] === one))) {
       inTransaction(database, () => drop(view));

@@ -22,13 +22,14 @@ import {
   toForgetStatement,
   toKeptTotal,
   toManyStatement,
+  toMoreStatement,
   toPageStatements,
   toRowsStatement,
   type PageStatements,
   type TextFilter,
 } from './sqlite-query.js';
 import { createViewTables, notWritten, type ViewTables } from './sqlite-tables.js';
-import { anyWay, shortestWay, type Way } from './sqlite-way.js';
+import { comparedBounds, shortestWay, type Way } from './sqlite-way.js';
 
 interface Parts {
   readonly database: Database;
@@ -130,9 +131,16 @@ function createReads({ database, checkpoints, tables }: Parts): Omit<ReadStore, 
 
   const rowsOf = (view: AnyView): number => Number(prepared(toRowsStatement(view)).get()?.['rows'] ?? 0);
 
-  const totalOf = async (view: AnyView, { count, countBetween }: PageStatements): Promise<number> => {
+  const totalOf = async (
+    view: AnyView,
+    { count, countBetween }: PageStatements,
+    compared: readonly string[],
+  ): Promise<number> => {
     const rows = countBetween === null ? 0 : rowsOf(view);
-    if (countBetween === null || rows <= rowsATurn) return Number(prepared(count.sql).get(...count.values)?.['total']);
+    if (countBetween === null || rows <= rowsATurn) {
+      const { sql, values } = count(compared);
+      return Number(prepared(sql).get(...values)?.['total']);
+    }
     let total = 0;
     for (let after = 0; after < rows; after += rowsATurn) {
       const { sql, values } = countBetween(after, after + rowsATurn);
@@ -153,15 +161,20 @@ function createReads({ database, checkpoints, tables }: Parts): Omit<ReadStore, 
     return kept === null ? 0 : Number(prepared(kept.sql).get(...kept.values)?.['total']);
   };
 
+  const areMore = (view: AnyView, where: PageQuery['where'], than: number): boolean => {
+    const { sql, values } = toMoreStatement(view, where, than);
+    return prepared(sql).get(...values)?.['more'] === 1;
+  };
+
   const wayTo = (
     view: AnyView,
     query: PageQuery,
     { limit, offset }: Pick<PageQuery, 'limit' | 'offset'>,
     total: number | null,
   ): Way =>
-    total === null || query.behind !== undefined
-      ? anyWay
-      : shortestWay(view, query, { wanted: offset + limit, total }, (where) => keptTotal(view, where));
+    shortestWay(view, query, { wanted: offset + limit, total: query.behind === undefined ? total : null }, (where) =>
+      keptTotal(view, where),
+    );
 
   return {
     async get<D extends object>(view: AnyView, id: string) {
@@ -177,10 +190,20 @@ function createReads({ database, checkpoints, tables }: Parts): Omit<ReadStore, 
       tables.open(view);
       const text = searchedText(view, query);
       const statements = toPageStatements(view, query, text !== null && isRare(view, text) ? text : null);
-      const total = query.count ? await totalOf(view, statements) : null;
+      const bounds = comparedBounds(
+        view,
+        query,
+        (where) => keptTotal(view, where),
+        (where, than) => areMore(view, where, than),
+      );
+      const total = query.count ? await totalOf(view, statements, bounds) : null;
       if (total === 0) return { documents: [], total };
       const part = shorterWay(query, total);
-      const { sql, values } = statements.rows(part, wayTo(view, query, part, total));
+      const way = wayTo(view, query, part, total);
+      const { sql, values } = statements.rows(
+        part,
+        way.isSorted ? { ...way, compared: [...way.compared, ...bounds] } : way,
+      );
       const found = prepared(sql).all(...values);
       return { documents: await parseDocuments<D>(found), total };
     },

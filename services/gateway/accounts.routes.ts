@@ -119,7 +119,7 @@ export const openSession = route({
   operationId: 'openSession',
   summary: 'Sign in',
   description:
-    'Sets the session cookie. Where a second factor is on, 401 `second_factor_required` without `code`. A wrong pair, and a wrong code, are always the same 401; after ten wrong ones from an address in 15 minutes, or a hundred for an account from addresses that never signed in to it, 429.',
+    'Sets the session cookie. Where a second factor is on, 401 `second_factor_required` without `code`. A wrong pair, and a wrong code, are always the same 401; after ten wrong ones in 15 minutes, from an address or for an account, 429. Those for an account do not hold up an address that signed in to it within 30 days, or that set its password by a link.',
   tag: 'Sessions',
   access: 'public',
   body: sessionInput,

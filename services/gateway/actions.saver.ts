@@ -8,13 +8,14 @@ import type { TaskDocument, TaskState } from '#contracts/task';
 import type { TaskCommand } from '#contracts/task-command';
 import type { IdempotentAttempt } from '#http/route';
 import { refuse } from '#http/validation';
-import type { ReadStore } from '#read-store/read-store';
+import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { CLOCK, toTimestamp, type Clock } from '#runtime/clock';
 import { notFound } from '#runtime/errors';
 import { derivedId, IDS, type Ids } from '#runtime/ids';
 import type { JsonObject } from '#runtime/json';
 import { VAULT, type Vault } from '#vault/vault';
 import { checkAction } from './check-settings.js';
+import { knownContact } from './known-contact.js';
 import { withRotated } from './rotated-secrets.js';
 import { TaskSaver } from './save-task.js';
 import { keepSealed } from './secrets.js';
@@ -63,13 +64,16 @@ export class ActionSaver {
   readonly #vault: Vault;
   readonly #ids: Ids;
   readonly #clock: Clock;
+  readonly #readStore: ReadStore;
 
   constructor(
     @Inject(TaskSaver) saver: TaskSaver,
     @Inject(VAULT) vault: Vault,
     @Inject(IDS) ids: Ids,
     @Inject(CLOCK) clock: Clock,
+    @Inject(READ_STORE) readStore: ReadStore,
   ) {
+    this.#readStore = readStore;
     this.#saver = saver;
     this.#vault = vault;
     this.#ids = ids;
@@ -152,7 +156,7 @@ export class ActionSaver {
   ): Promise<Omit<SavedAction, 'revision'>> {
     await checkAction(this.#saver.checks, input, []);
     if (input.type === undefined) {
-      const { type } = await this.#saver.contactOf(document.organizationId, input.contact, []);
+      const { type } = await knownContact(this.#readStore, document.organizationId, input.contact, []);
       return { action: toStoredAction({ ...input, type, config: {} }), config: {}, generated: [] };
     }
     const configs = new Map(known === null ? [] : [[known.action.id, known.config]]);

@@ -5,6 +5,7 @@ import { requests } from '#contracts/catalogue';
 import {
   deliveriesChanged,
   deliveriesView,
+  deliveryState,
   type DeliveriesChanged,
   type DeliveryChange,
   type DeliveryDocument,
@@ -19,11 +20,17 @@ import { findDelivery, findTask } from './find-owned.js';
 import { Activities } from './activities.js';
 import { toJsonObject, without } from './json-casts.js';
 import * as routes from './deliveries.routes.js';
-import { listOfViews, withinBounds } from './paging.js';
+import { alongIndex, listOfViews, withinBounds } from './paging.js';
 
 export function toDeliveryAnswer(delivery: DeliveryDocument): object {
   return without(delivery, 'organizationId', 'dueAt', 'thread');
 }
+
+/** In the order of the index of all deliveries. */
+const steps = [
+  { field: 'state', values: deliveryState.options },
+  { field: 'actionType', values: [] },
+];
 
 /** As times are stored: compared as texts. */
 const stored = (time: string): string => toTimestamp(Date.parse(time));
@@ -55,12 +62,13 @@ export class DeliveriesController {
   @Handles(routes.listTaskDeliveries)
   async listOfTask(@Call() { ids, query, context }: RouteCall<typeof routes.listTaskDeliveries>): Promise<Answer> {
     const { id } = await findTask(this.readStore, context.organizationId, ids.id);
-    return this.#list([{ field: 'notificationId', equals: id }], query);
+    return this.#list([{ field: 'notificationId', equals: id }, ...filtersOf(query)], query);
   }
 
   @Handles(routes.listDeliveries)
   async listAll(@Call() { query, context }: RouteCall<typeof routes.listDeliveries>): Promise<Answer> {
-    return this.#list([{ field: 'organizationId', equals: context.organizationId }], query);
+    const owner = { field: 'organizationId', equals: context.organizationId };
+    return this.#list([owner, ...alongIndex(steps, filtersOf(query))], query);
   }
 
   @Handles(routes.getDelivery)
@@ -96,8 +104,7 @@ export class DeliveriesController {
     return changed;
   }
 
-  #list(owner: readonly FieldFilter[], query: routes.DeliveryFilters): Promise<Answer> {
-    const where = [...owner, ...filtersOf(query)];
+  #list(where: readonly FieldFilter[], query: routes.DeliveryFilters): Promise<Answer> {
     return listOfViews(this.readStore, [deliveriesView], 'createdAt', where, query, toDeliveryAnswer);
   }
 }

@@ -1,6 +1,7 @@
 /** HTTP for executions and manual runs. */
 import { Controller, Inject } from '@nestjs/common';
-import { executionsView, skippedSlotsView } from '#contracts/run';
+import { executionsView, runStatus, skippedSlotsView } from '#contracts/run';
+import { runTrigger } from '#contracts/schedule';
 import { data, type Answer } from '#http/envelope';
 import { Call, Handles, type RouteCall } from '#http/route';
 import { READ_STORE, type FieldFilter, type ReadStore } from '#read-store/read-store';
@@ -8,9 +9,16 @@ import { findExecution, findTask } from './find-owned.js';
 import { TaskRunner } from './execute-task.js';
 import { toExecutionAnswer } from './execution-answer.js';
 import * as routes from './executions.routes.js';
-import { listOfViews, withinBounds } from './paging.js';
+import { alongIndex, listOfViews, withinBounds } from './paging.js';
 import { MessagePreviewer } from './preview-messages.js';
 import { TaskTester } from './test-task.js';
+
+/** In the order of the index of all executions. */
+const steps = [
+  { field: 'trigger', values: runTrigger.options },
+  { field: 'status', values: runStatus.options },
+  { field: 'outcome', values: [] },
+];
 
 const outcomes = { true: true, false: false, null: null } as const;
 
@@ -57,12 +65,13 @@ export class ExecutionsController {
   @Handles(routes.listTaskExecutions)
   async listOfTask(@Call() { ids, query, context }: RouteCall<typeof routes.listTaskExecutions>): Promise<Answer> {
     const { id } = await findTask(this.readStore, context.organizationId, ids.id);
-    return this.#list([{ field: 'notificationId', equals: id }], query);
+    return this.#list([{ field: 'notificationId', equals: id }, ...filtersOf(query)], query);
   }
 
   @Handles(routes.listExecutions)
   async listAll(@Call() { query, context }: RouteCall<typeof routes.listExecutions>): Promise<Answer> {
-    return this.#list([{ field: 'organizationId', equals: context.organizationId }], query);
+    const owner = { field: 'organizationId', equals: context.organizationId };
+    return this.#list([owner, ...alongIndex(steps, filtersOf(query))], query);
   }
 
   @Handles(routes.getExecution)
@@ -70,8 +79,7 @@ export class ExecutionsController {
     return data(toExecutionAnswer(await findExecution(this.readStore, context.organizationId, ids.id)));
   }
 
-  #list(owner: readonly FieldFilter[], query: routes.ExecutionFilters): Promise<Answer> {
-    const where = [...owner, ...filtersOf(query)];
+  #list(where: readonly FieldFilter[], query: routes.ExecutionFilters): Promise<Answer> {
     const views = query.includeSkipped === 'true' ? [executionsView, skippedSlotsView] : [executionsView];
     return listOfViews(this.readStore, views, 'queuedAt', where, query, toExecutionAnswer);
   }

@@ -272,6 +272,44 @@ describe('executions and deliveries', () => {
     expect((await gateway.send('POST', `${path}?${query}`)).status).toBe(400);
   });
 
+  it('of all tasks are found by each filter, alone and beside the others, in a time and out of it', async () => {
+    const { readStore } = opened.stores;
+    const at = (minute: number): string => `2026-10-01T10:${String(minute).padStart(2, '0')}:00.000Z`;
+    const idAt = (minute: number): string => `exe_f${String(minute).padStart(25, '0')}`;
+    const kinds: readonly Partial<ExecutionDocument>[] = [
+      { trigger: 'schedule', status: 'succeeded', outcome: true },
+      { trigger: 'schedule', status: 'succeeded', outcome: false },
+      { trigger: 'manual', status: 'succeeded', outcome: true },
+      { trigger: 'schedule', status: 'failed', outcome: null },
+      { trigger: 'manual', status: 'timed_out', outcome: null },
+    ];
+    const writes = kinds.map((kind, minute) => ({
+      id: idAt(minute),
+      revision: 1,
+      document: { ...playedExecution(idAt(minute), organizationId, at(minute)), queuedAt: at(minute), ...kind },
+    }));
+    await readStore.save(executionsView, writes, null);
+    const list = async (query: string): Promise<readonly unknown[]> => {
+      const path = `/api/executions?from=${at(0)}&to=${at(20)}&${query}`;
+      const [paged, followed] = [await gateway.send('GET', path), await gateway.send('GET', `${path}&after=`)];
+      const [ids, ...others] = [paged, followed].map(({ body }) =>
+        (member(body, 'data') as { id: string }[]).map((one) => Number(one.id.slice(-2))),
+      );
+      expect(others).toEqual([ids]);
+      expect(member(paged.body, 'pagination', 'total')).toBe(ids?.length);
+      return ids ?? [];
+    };
+    expect(await list('')).toEqual([4, 3, 2, 1, 0]);
+    expect(await list('outcome=true')).toEqual([2, 0]);
+    expect(await list('outcome=null')).toEqual([4, 3]);
+    expect(await list('status=failed')).toEqual([3]);
+    expect(await list('status=cancelled')).toEqual([]);
+    expect(await list('trigger=manual')).toEqual([4, 2]);
+    expect(await list('trigger=manual&outcome=true')).toEqual([2]);
+    expect(await list('trigger=schedule&status=succeeded&outcome=false')).toEqual([1]);
+    expect(await list('status=failed&outcome=true')).toEqual([]);
+  });
+
   it('list slots without a run only where that is asked for, in their places, by page and by cursor', async () => {
     const { readStore } = opened.stores;
     const id = idOf(await create());

@@ -24,7 +24,7 @@ import { executionsView, type ExecutionDocument, skippedSlotsView } from '#contr
 import { triggerRun, type DueRun } from '#contracts/schedule';
 import { APPEND_HEALTH } from '#event-store/append-health';
 import { EVENT_STORE, STORED_EVENTS, type EventStore } from '#event-store/event-store';
-import { createHeadSigner, HEAD_SIGNER } from '#eventing/audit-heads';
+import { createAuditSigner, AUDIT_SIGNER } from '#eventing/audit-heads';
 import { KEY_PEPPER } from '#contracts/api-key';
 import { createHttpApplication } from '#http/application';
 import { OUTBOUND } from '#outbound/outbound';
@@ -75,6 +75,8 @@ export interface GatewayKit extends PlayedCommands {
   readonly appends: { isFailing: boolean };
   /** Names of views that are still being built. */
   readonly unbuilt: Set<string>;
+  /** Names of views that have not seen all from before the start. */
+  readonly late: Set<string>;
   /** Of the newest event of a run. */
   readonly runs: { position: number };
   /** What people did that is put on record for the audit. */
@@ -221,6 +223,7 @@ export async function startGateway(
   const disk: { state: DiskState } = { state: 'ok' };
   const appends = { isFailing: false };
   const unbuilt = new Set<string>();
+  const late = new Set<string>();
   const seldom = [recentRunsView, shadowsView, skippedSlotsView, figuresView].filter(({ readByFew }) => readByFew);
   const named = (all: ReadonlySet<string>, asked: readonly string[]): readonly string[] =>
     [...all].filter((view) => asked.includes(view) || !seldom.some(({ name }) => name === view));
@@ -236,7 +239,7 @@ export async function startGateway(
     { provide: EVENT_STORE, useValue: stores.eventStore },
     { provide: APPEND_HEALTH, useValue: appends },
     { provide: STORED_EVENTS, useValue: stores.eventStore },
-    { provide: HEAD_SIGNER, useValue: createHeadSigner(Buffer.alloc(32, 7)) },
+    { provide: AUDIT_SIGNER, useValue: createAuditSigner(Buffer.alloc(32, 7)) },
     { provide: BUS, useValue: stores.bus },
     { provide: READ_STORE, useValue: stores.readStore },
     { provide: SHARED_STATE, useValue: createDocumentState(stores.readStore) },
@@ -249,7 +252,10 @@ export async function startGateway(
     { provide: DISK_SPACE, useValue: disk },
     {
       provide: BUILT_VIEWS,
-      useValue: { unbuilt: (asked: readonly string[] = []) => Promise.resolve(named(unbuilt, asked)) },
+      useValue: {
+        unbuilt: (asked: readonly string[] = []) => Promise.resolve(named(unbuilt, asked)),
+        late: () => Promise.resolve([...late]),
+      },
     },
     {
       provide: SANDBOX,
@@ -278,6 +284,7 @@ export async function startGateway(
     disk,
     appends,
     unbuilt,
+    late,
     url,
     time,
     logged,

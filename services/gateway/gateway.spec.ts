@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { followerFails, followerGoesOn } from '#eventing/failing-followers';
 import { foldingState, foldingStateKey } from '#contracts/folding-state';
 import { keysView } from '#contracts/account';
 import { parseApiKey } from '#contracts/api-key';
@@ -250,6 +251,13 @@ describe('pages and probes', () => {
     const unarchived = await gateway.send('GET', '/readyz', { key: null });
     expect([unarchived.status, member(unarchived.body, 'data', 'parts', 'archive')]).toEqual([200, 'failing']);
     await shared.save(foldingState, [{ key: foldingStateKey, version: 2, value: { ...fault, archiveFault: null } }]);
+    followerFails('a-view', performance.now() - 60_000);
+    const stuck = await gateway.send('GET', '/readyz', { key: null });
+    expect([stuck.status, member(stuck.body, 'data', 'parts', 'views')]).toEqual([200, 'failing']);
+    expect((await gateway.send('GET', '/metrics', { key: null })).text).toMatch(
+      /^meerkat_follower_failing\{follower="a-view"\} 1$/m,
+    );
+    followerGoesOn('a-view');
     gateway.disk.state = 'nearly_full';
     const warned = await gateway.send('GET', '/readyz', { key: null });
     expect([warned.status, member(warned.body, 'data', 'parts', 'disk')]).toEqual([200, 'nearly_full']);
@@ -292,6 +300,19 @@ describe('pages and probes', () => {
     expect((await gateway.send('GET', '/healthz', { key: null })).status).toBe(200);
     gateway.unbuilt.clear();
     expect((await gateway.send('GET', '/api/notifications', { key })).status).toBe(200);
+  });
+
+  it('are not ready while a view has not seen what had happened before the start; who asks is answered', async () => {
+    const key = await gateway.addKey(organizationId, ['read']);
+    gateway.late.add('tasks');
+    const ready = await gateway.send('GET', '/readyz', { key: null });
+    expect([ready.status, member(ready.body, 'error', 'details')]).toEqual([
+      503,
+      [{ field: 'views', rule: 'caught_up', message: 'have not seen all events from before the start yet' }],
+    ]);
+    expect((await gateway.send('GET', '/api/notifications', { key })).status).toBe(200);
+    gateway.late.clear();
+    expect((await gateway.send('GET', '/readyz', { key: null })).status).toBe(200);
   });
 
   it('hold an operation alone that reads a view which few others do, while it is built', async () => {

@@ -204,6 +204,7 @@ describe('hostile input', () => {
 
   it.each([
     ['GARBAGE\r\n\r\n', 400, 'malformed_request'],
+    ['GET /healthz HTTP/1.1\r\nhost: x\r\nexpect: the-impossible\r\n\r\n', 417, 'unknown_expectation'],
     ['GET / HTTP/1.1\r\n\r\n', 400, 'malformed_request'],
     [`GET / HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`, 400, 'headers_too_large'],
     ['BREW / HTTP/1.1\r\nhost: x\r\n\r\n', 400, 'malformed_request'],

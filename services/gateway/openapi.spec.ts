@@ -200,8 +200,13 @@ describe('GET /api/openapi.json', () => {
     const body = { name: 'x', url: 'https://example.com/', evaluationFunction: 'return true' };
     const made = await gateway.send('POST', '/api/notifications', { body });
     const fieldsOf = (schema: string) => namesIn(member(document, 'components', 'schemas', schema, 'properties'));
-    expect(namesIn(member(made.body, 'data'))).toEqual(fieldsOf('Notification'));
-    const run = await gateway.send('POST', `/api/notifications/${String(member(made.body, 'data', 'id'))}/execute`);
+    const path = `/api/notifications/${String(member(made.body, 'data', 'id'))}`;
+    // A candidate is named where one was put beside the task.
+    const withoutOne = fieldsOf('Notification').filter((name) => name !== 'shadow');
+    expect(namesIn(member(made.body, 'data'))).toEqual(withoutOne);
+    await gateway.send('PUT', `${path}/shadow`, { body: { evaluationFunction: 'return false' } });
+    expect(namesIn(member((await gateway.send('GET', path)).body, 'data'))).toEqual(fieldsOf('Notification'));
+    const run = await gateway.send('POST', `${path}/execute`);
     // A hint is there where the page says why the code may have found nothing, a screenshot where a browser took one.
     const named = [...namesIn(member(run.body, 'data')), 'hint', 'screenshotId'];
     expect(named.toSorted()).toEqual(fieldsOf('StartedExecution').toSorted());

@@ -38,6 +38,20 @@ export function withinBounds(field: string, { from, to }: Bounds): FieldFilter[]
   return [...(from === undefined ? [] : [{ field, from }]), ...(to === undefined ? [] : [{ field, to }])];
 }
 
+/**
+ * A list's filters beside each value that a field can have where it stands before them in the index of the list: without these
+ * the index would not be of use. `steps`: the index's fields in their order, with all their values.
+ */
+export function alongIndex(
+  steps: readonly { readonly field: string; readonly values: readonly string[] }[],
+  filters: readonly FieldFilter[],
+): FieldFilter[] {
+  const isAsked = (field: string): boolean => filters.some((filter) => 'field' in filter && filter.field === field);
+  const last = steps.findLastIndex(({ field }) => isAsked(field));
+  const missing = steps.slice(0, Math.max(last, 0)).filter(({ field }) => !isAsked(field));
+  return [...missing.map(({ field, values }) => ({ field, oneOf: values })), ...filters];
+}
+
 /** Documents behind a page of several views are read to be merged: so many at most. */
 const mostMerged = 5_000;
 

@@ -13,6 +13,8 @@ describe('the way on from sign-in', () => {
     ['/..//evil.example/', '/tasks'],
     ['/%2e%2e//evil.example', '/tasks'],
     ['https://evil.example/', '/tasks'],
+    [`/${'x'.repeat(2_000)}`, '/tasks'],
+    [`/${'ä'.repeat(400)}`, '/tasks'],
     ['javascript:alert(1)', '/tasks'],
     ['/a\r\nset-cookie: x=y', '/tasks'],
   ])('asked for as %j leads to %j', (asked, path) => {

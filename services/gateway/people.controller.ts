@@ -134,7 +134,7 @@ export class AccountController {
     @Req() request: FastifyRequest,
   ): Promise<Answer> {
     this.tokens.checkOrigin(request);
-    return data(await this.#ask(requests.resetTake, { ...body, token: ids.token }, context));
+    return data(await this.#ask(requests.resetTake, { ...body, ...this.#from(request), token: ids.token }, context));
   }
 
   @Handles(routes.signInMethods)

@@ -3,6 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { declarationOf } from '#channels/declarations';
 import { BUS, type Bus, type RequestContext } from '#bus/bus';
 import { requests } from '#contracts/catalogue';
+import type { ContactDocument } from '#contracts/contact';
 import { storedAction, type NotificationKind, type StoredAction } from '#contracts/action';
 import type { NotificationRequest } from '#contracts/delivery';
 import { previewAnswer, type MessagePreview, type PreviewedNotification } from '#contracts/message-preview';
@@ -10,10 +11,12 @@ import { sentenceOf, type Told } from '#contracts/message-sentence';
 import type { TestExecution } from '#contracts/run';
 import type { TaskInput, TaskSpec } from '#contracts/task';
 import { adviceOn } from '#hints/hint';
+import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { CLOCK, toTimestamp, type Clock } from '#runtime/clock';
 import { IDS, type Ids } from '#runtime/ids';
 import { VAULT, type Vault } from '#vault/vault';
 import { toJsonObject } from './json-casts.js';
+import { knownContact } from './known-contact.js';
 import { withGenerated } from './save-task.js';
 import { actionScope } from './task-answer.js';
 
@@ -70,9 +73,16 @@ function notificationOf(
   };
 }
 
+export interface TrialDeps {
+  readonly vault: Vault;
+  readonly ids: Ids;
+  /** A contact as it is now; null: it is not known here. `index`: of the action that names it. */
+  contactOf(name: string, index: number): Promise<Pick<ContactDocument, 'type' | 'config'> | null>;
+}
+
 /** The notifications of a trial, one for each action that listens; settings sealed with the key of `organizationId`. */
 export async function trialNotifications(
-  { vault, ids }: { readonly vault: Vault; readonly ids: Ids },
+  { vault, ids, contactOf }: TrialDeps,
   input: TaskInput,
   trial: TestExecution,
   organizationId: string,
@@ -83,10 +93,16 @@ export async function trialNotifications(
   const task = { id: ids.next('ntf'), organizationId, spec: input };
   const run = { ...trial, finishedAt: trial.finishedAt ?? trial.queuedAt };
   const made: NotificationRequest[] = [];
-  for (const action of input.actions) {
-    // What a contact says is shown by the preview of a saved action.
-    if (action.type === undefined || !action.enabled || !action.on.includes(kind)) continue;
+  for (const [index, action] of input.actions.entries()) {
+    if (!action.enabled || !action.on.includes(kind)) continue;
     const id = ids.next('act');
+    if (action.type === undefined) {
+      const contact = await contactOf(action.contact, index);
+      if (contact === null) continue;
+      const { type, config } = contact;
+      made.push(notificationOf(ids, task, storedAction.parse({ ...action, id, type, config }), run, told));
+      continue;
+    }
     const { sealed, generated } = declarationOf(action.type);
     const { config } = withGenerated(toJsonObject(action.config), null, generated);
     const stored = { ...action, id, config: await vault.seal(organizationId, actionScope(id), config, sealed) };
@@ -101,8 +117,16 @@ export class MessagePreviewer {
   readonly #ids: Ids;
   readonly #clock: Clock;
   readonly #vault: Vault;
+  readonly #readStore: ReadStore;
 
-  constructor(@Inject(BUS) bus: Bus, @Inject(IDS) ids: Ids, @Inject(CLOCK) clock: Clock, @Inject(VAULT) vault: Vault) {
+  constructor(
+    @Inject(BUS) bus: Bus,
+    @Inject(IDS) ids: Ids,
+    @Inject(CLOCK) clock: Clock,
+    @Inject(VAULT) vault: Vault,
+    @Inject(READ_STORE) readStore: ReadStore,
+  ) {
+    this.#readStore = readStore;
     this.#bus = bus;
     this.#ids = ids;
     this.#clock = clock;
@@ -112,7 +136,10 @@ export class MessagePreviewer {
   /** Of a trial: what each action that listens would send, whether or not the policy would send it. */
   async ofTrial(input: TaskInput, trial: TestExecution, context: RequestContext): Promise<readonly MessagePreview[]> {
     const { organizationId } = context;
-    const made = await trialNotifications({ vault: this.#vault, ids: this.#ids }, input, trial, organizationId);
+    const contactOf: TrialDeps['contactOf'] = (name, index) =>
+      knownContact(this.#readStore, organizationId, name, ['actions', index]);
+    const deps = { vault: this.#vault, ids: this.#ids, contactOf };
+    const made = await trialNotifications(deps, input, trial, organizationId);
     return this.#ask(organizationId, made, context);
   }
 

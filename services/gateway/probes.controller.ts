@@ -7,10 +7,12 @@ import { foldingState, foldingStateKey } from '#contracts/folding-state';
 import { tasksView } from '#contracts/task';
 import { APPEND_HEALTH, type AppendHealth } from '#event-store/append-health';
 import { EVENT_STORE, type EventStore } from '#event-store/event-store';
+import { failingFollowers } from '#eventing/failing-followers';
 import { data, text, type Answer } from '#http/envelope';
 import { FrontDoor } from '#http/front-door';
 import { Handles, route } from '#http/route';
 import { BUILT_VIEWS, type BuiltViews } from '#read-store/built-views';
+import type { LateViews } from '#read-store/late-views';
 import { noPrimary, READ_STORE, type ReadStore } from '#read-store/read-store';
 import { DISK_SPACE, type DiskSpace } from '#runtime/disk-space';
 import { AppError } from '#runtime/errors';
@@ -39,7 +41,7 @@ const health = route({
 const eventStoreState = z.enum(['ok', 'unreachable', 'read_only']);
 const busState = z.enum(['ok', 'unreachable', 'no_leader', 'not_joined']);
 const readStoreState = z.enum(['ok', 'unreachable', 'no_primary']);
-const viewsState = z.enum(['ok', 'being_built', 'unreachable']);
+const viewsState = z.enum(['ok', 'being_built', 'catching_up', 'failing', 'unreachable']);
 const diskState = z.enum(['ok', 'nearly_full', 'full', 'gone']);
 const parts = z.object({
   eventStore: eventStoreState.describe(
@@ -49,7 +51,9 @@ const parts = z.object({
     'What the services talk over. `no_leader`: a partition has none; `not_joined`: this process gets no messages yet.',
   ),
   readStore: readStoreState.describe('Where the views are. `no_primary`: no member of its replica set takes writes.'),
-  views: viewsState.describe('Whether they have seen the events.'),
+  views: viewsState.describe(
+    'Whether they have seen the events. `catching_up`: not yet all of those from before the start; `failing`: what follows the events in this process has failed for a minute, the log says at which and why.',
+  ),
   disk: diskState.describe('Whether there is room for events; `gone`: the data folder was removed or replaced.'),
   archive: z
     .enum(['ok', 'failing'])
@@ -107,7 +111,7 @@ export class ProbesController {
     @Inject(APPEND_HEALTH) private readonly appends: AppendHealth,
     @Inject(BUS_ADMIN) private readonly bus: BusAdmin,
     @Inject(READ_STORE) private readonly readStore: ReadStore,
-    @Inject(BUILT_VIEWS) private readonly views: BuiltViews,
+    @Inject(BUILT_VIEWS) private readonly views: BuiltViews & LateViews,
     @Inject(DISK_SPACE) private readonly disk: DiskSpace,
     @Inject(SHARED_STATE) private readonly sharedState: SharedState,
     @Inject(FrontDoor) private readonly frontDoor: FrontDoor,
@@ -129,7 +133,7 @@ export class ProbesController {
       disk: this.disk.state,
       archive: await this.#archiveState(),
     };
-    // Without an archive everything else goes on.
+    // Without an archive, and beside a view that stands still, everything else goes on.
     const failing = Object.entries(states).filter(([, state]) => !['ok', 'nearly_full', 'failing'].includes(state));
     if (failing.length > 0) throw notReady(`Not ready: ${failing.map(([part]) => part).join(', ')}.`, failing);
     return data({ status: 'ready', parts: states });
@@ -170,11 +174,12 @@ export class ProbesController {
   }
 
   #viewsState(): Promise<z.infer<typeof viewsState>> {
-    const state = this.views.unbuilt().then(
-      (unbuilt) => (unbuilt.length === 0 ? 'ok' : 'being_built'),
-      () => 'unreachable' as const,
-    );
-    return withTimeoutOr(state, partTimeoutMs, 'unreachable');
+    const look = async (): Promise<z.infer<typeof viewsState>> => {
+      if ((await this.views.unbuilt()).length > 0) return 'being_built';
+      if ((await this.views.late()).length > 0) return 'catching_up';
+      return failingFollowers().length > 0 ? 'failing' : 'ok';
+    };
+    return stateOf(look());
   }
 }
 
@@ -187,6 +192,7 @@ const faults: ReadonlyMap<string, typeof unreachablePart> = new Map([
   ['not_joined', { rule: 'joined', message: 'gives this process no messages yet' }],
   ['no_primary', { rule: 'writable', message: 'has no primary' }],
   ['being_built', { rule: 'built', message: 'are being built from the recorded events' }],
+  ['catching_up', { rule: 'caught_up', message: 'have not seen all events from before the start yet' }],
 ]);
 
 function notReady(message: string, failing: readonly (readonly [string, string])[]): AppError {

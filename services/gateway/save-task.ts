@@ -8,7 +8,7 @@ import { sleep } from '#concurrency/sleep';
 import { toStoredAction, type StoredAction } from '#contracts/action';
 import { membersOf } from '#contracts/common';
 import { requests } from '#contracts/catalogue';
-import { contactId, contactsView, type ContactDocument, type StoredContact } from '#contracts/contact';
+import type { StoredContact } from '#contracts/contact';
 import { sealedFetchPaths } from '#contracts/fetch';
 import { toStoredPolicy } from '#contracts/policy';
 import { toStoredSchedule } from '#contracts/schedule';
@@ -37,6 +37,7 @@ import { checkDependencies, presentTasks } from './check-dependencies.js';
 import { checkScheduleIsDue, isStored } from './check-schedule.js';
 import { checkSettings, createCodeChecker, type SettingsChecks } from './check-settings.js';
 import { asChangedTask, toJsonObject } from './json-casts.js';
+import { knownContact } from './known-contact.js';
 import { PageReach } from './page-reach.js';
 import { keepSealed, originOf, secretsOfAction, secretsOfFetch, unmasked } from './secrets.js';
 import { actionScope, fetchScope, openSettings, type GeneratedSecrets, type OpenedSettings } from './task-answer.js';
@@ -248,7 +249,8 @@ export class TaskSaver {
       const id = action.id ?? this.#actionId(taskId, index, attempt);
       if (action.type === undefined) {
         const contact =
-          coming.get(action.contact) ?? (await this.contactOf(organizationId, action.contact, ['actions', index]));
+          coming.get(action.contact) ??
+          (await knownContact(this.readStore, organizationId, action.contact, ['actions', index]));
         configs.set(id, {});
         actions.push(toStoredAction({ ...action, id, type: contact.type, config: {} }));
         continue;
@@ -294,13 +296,6 @@ export class TaskSaver {
     const { config, made } = withGenerated(given, clear, generated);
     const unchanged = stored === null || clear === null ? config : keepSealed(config, clear, stored);
     return { clear: config, config: await this.vault.seal(taskId, actionScope(id), unchanged, sealed), made };
-  }
-
-  /** Throws where the organisation has no such contact. */
-  async contactOf(organizationId: string, name: string, field: readonly PropertyKey[]): Promise<ContactDocument> {
-    const found = await this.readStore.get(contactsView, contactId(organizationId, name));
-    if (found !== null) return found;
-    throw refuse([...field, 'contact'], 'unknown', `is no contact of this organisation`, 'contact_unknown');
   }
 
   async #sealedFetch(

@@ -5,7 +5,7 @@ import { decode } from '#channels/http-request';
 import { isSecretHeader } from '#contracts/common';
 import { isSecretBody, isSecretStep, stepsOf } from '#contracts/fetch';
 import { refuse } from '#http/validation';
-import { isJsonObject, jsonEquals, type Json, type JsonObject } from '#runtime/json';
+import { isJsonObject, jsonEquals, ownMember, type Json, type JsonObject } from '#runtime/json';
 import { secretMask } from '#runtime/secret-mask';
 import { isSealed } from '#vault/vault';
 
@@ -286,6 +286,9 @@ function keepLeaf(next: Json, clear: Json | undefined, stored: Json | undefined)
 /** Settings with the old ciphertext wherever the clear value is as it was, so that nothing counts as changed. */
 export function keepSealed(next: JsonObject, clear: JsonObject, stored: JsonObject): JsonObject {
   return Object.fromEntries(
-    Object.entries(next).map(([name, entry]) => [name, keepLeaf(entry, clear[name], stored[name])]),
+    Object.entries(next).map(([name, entry]) => [
+      name,
+      keepLeaf(entry, ownMember(clear, name), ownMember(stored, name)),
+    ]),
   );
 }

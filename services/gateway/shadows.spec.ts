@@ -48,6 +48,19 @@ describe('a candidate over HTTP', () => {
     }
   });
 
+  it('is named by its task while it is there, and cannot be set by that', async () => {
+    const path = await made();
+    const shadowNow = async (): Promise<unknown> => member((await gateway.send('GET', path)).body, 'data', 'shadow');
+    expect(await shadowNow()).toBeUndefined();
+    const reply = await put(path, { evaluationFunction: 'return false' });
+    const shadow = { since: member(reply.body, 'data', 'since') };
+    expect(await shadowNow()).toEqual(shadow);
+    const changed = await gateway.send('PATCH', path, { body: { name: 'Renamed', shadow: { since: null } } });
+    expect([changed.status, member(changed.body, 'data', 'shadow')]).toEqual([200, shadow]);
+    await gateway.send('DELETE', `${path}/shadow`);
+    expect(await shadowNow()).toBeUndefined();
+  });
+
   it('becomes the task at once when it is promoted, as one revision with its end', async () => {
     const path = await made();
     const before = member((await gateway.send('GET', path)).body, 'data');

@@ -26,6 +26,7 @@ export const readOnlyFields = [
   'nextRunAt',
   'lastExecution',
   'acknowledged',
+  'shadow',
   'createdAt',
   'updatedAt',
   'createdBy',
@@ -102,6 +103,10 @@ export const taskAnswer = z
       })
       .nullable()
       .describe('Who has taken on what is open; null: nobody.'),
+    shadow: z
+      .object({ since: storedTimestamp.describe('When it was put beside the task.') })
+      .optional()
+      .describe('A candidate runs beside it (`GET /api/notifications/{id}/shadow`); absent: none.'),
     createdAt: storedTimestamp.describe('When it was made.'),
     updatedAt: storedTimestamp.describe('When it was changed last.'),
     createdBy: z.string().describe('`key:<id>` or `user:<id>`.'),
@@ -115,7 +120,7 @@ export const taskAnswer = z
 /** What the gateway knows of a task's runs; a new task has had none. */
 export type TaskProgress = Pick<
   TaskDocument,
-  'condition' | 'health' | 'nextRunAt' | 'lastExecution' | 'acknowledged' | 'disabled'
+  'condition' | 'health' | 'nextRunAt' | 'lastExecution' | 'acknowledged' | 'disabled' | 'shadow'
 >;
 
 function shownAcknowledged({ acknowledged }: TaskProgress): object | null {
@@ -192,6 +197,7 @@ export function toTaskAnswer(
     nextRunAt,
     lastExecution,
     acknowledged: shownAcknowledged(progress),
+    ...(progress.shadow === undefined ? {} : { shadow: { since: progress.shadow.startedAt } }),
     createdAt,
     updatedAt,
     createdBy,

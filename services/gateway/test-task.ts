@@ -16,6 +16,7 @@ import { VAULT, type Vault } from '#vault/vault';
 import { checkDependencies, presentTasks } from './check-dependencies.js';
 import { checkSettings, createCodeChecker, type SettingsChecks } from './check-settings.js';
 import { toJsonObject } from './json-casts.js';
+import { knownContact } from './known-contact.js';
 import { PageReach } from './page-reach.js';
 import { secretsOfFetch, unmasked } from './secrets.js';
 import { fetchScope } from './task-answer.js';
@@ -47,6 +48,10 @@ export class TaskTester {
   async test(input: TaskInput, context: RequestContext, attempt: IdempotentAttempt | null): Promise<TestExecution> {
     const codeForm = await checkSettings(this.#checks, input);
     const { organizationId } = context;
+    for (const [index, action] of input.actions.entries()) {
+      if (action.type !== undefined) continue;
+      await knownContact(this.readStore, organizationId, action.contact, ['actions', index]);
+    }
     await checkDependencies(presentTasks(this.readStore), organizationId, input.policy.dependsOn, null);
     const fetch = unmasked(toJsonObject(input.fetch), null, secretsOfFetch, ['fetch']);
     const run = testRunOf(input, {

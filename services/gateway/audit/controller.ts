@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import { Controller, Inject } from '@nestjs/common';
 import { auditView, type AuditDocument } from '#contracts/audit';
-import { headsOf, HEAD_SIGNER, type HeadSigner } from '#eventing/audit-heads';
+import { headsOf, AUDIT_SIGNER, type AuditSigner } from '#eventing/audit-heads';
 import { verifyAudit } from '#eventing/verify-audit';
 import { STORED_EVENTS, type EventArchive } from '#event-store/event-store';
 import { data, type Answer } from '#http/envelope';
@@ -17,7 +17,7 @@ import * as routes from './routes.js';
 const ndjson = 'application/x-ndjson';
 
 const toEntry = (document: AuditDocument): object =>
-  without(document, 'organizationId', 'stream', 'streamRevision', 'position');
+  without(document, 'organizationId', 'stream', 'streamRevision', 'position', 'mac');
 
 function filtersOf(organizationId: string, { actor, type, resource, ...bounds }: routes.AuditFilters): FieldFilter[] {
   const where: FieldFilter[] = [{ field: 'organizationId', equals: organizationId }];
@@ -37,14 +37,14 @@ export class AuditController {
   readonly #readStore: ReadStore;
   readonly #sharedState: SharedState;
   readonly #storedEvents: EventArchive;
-  readonly #signer: HeadSigner;
+  readonly #signer: AuditSigner;
   #isVerifying = false;
 
   constructor(
     @Inject(READ_STORE) readStore: ReadStore,
     @Inject(SHARED_STATE) sharedState: SharedState,
     @Inject(STORED_EVENTS) storedEvents: EventArchive,
-    @Inject(HEAD_SIGNER) signer: HeadSigner,
+    @Inject(AUDIT_SIGNER) signer: AuditSigner,
   ) {
     this.#readStore = readStore;
     this.#sharedState = sharedState;
@@ -69,9 +69,9 @@ export class AuditController {
     this.#isVerifying = true;
     try {
       const { organizationId } = context;
-      const heads = await headsOf(this.#sharedState, this.#signer, organizationId);
-      const [readStore, storedEvents] = [this.#readStore, this.#storedEvents];
-      return data(await verifyAudit({ storedEvents, readStore, organizationId, heads }));
+      const [readStore, storedEvents, signer] = [this.#readStore, this.#storedEvents, this.#signer];
+      const heads = await headsOf(this.#sharedState, signer, organizationId);
+      return data(await verifyAudit({ storedEvents, readStore, organizationId, heads, signer }));
     } finally {
       this.#isVerifying = false;
     }

@@ -20,6 +20,9 @@ export function taskStep({ index, externalKey, taskId, entry, prepared, input, d
   return { kind: 'task', index, externalKey, taskId, entry, spec, status: input.status, revision };
 }
 
+/** Of one file: others write meanwhile. */
+const writesAtOnce = 16;
+
 /** By then an error that nobody expects has come so often that it will come again: what ends in it is left out. */
 const mostFailures = 10;
 
@@ -33,6 +36,18 @@ const leftOut = (cause: unknown): AppError =>
   new AppError('SERVER_ERROR', 'apply_incomplete', 'Not all of the file could be written; what is not is in no list.', {
     cause,
   });
+
+/** What the task waits for. Empty for all else. */
+function parentsOf(one: Step | UnreadableStep): readonly string[] {
+  return one.kind === 'task' ? (one.spec.policy.dependsOn ?? []) : [];
+}
+
+interface Written {
+  /** Why, in the order of the file. */
+  readonly leftOut: readonly AppError[];
+  /** Of the last event of a task; null: there is none. */
+  readonly position: number | null;
+}
 
 @Injectable()
 export class JournalWork {
@@ -63,26 +78,70 @@ export class JournalWork {
    */
   async finish(journal: Journal, signal?: AbortSignal): Promise<AppError | null> {
     let refusal: AppError | null = null;
-    let unwritten = 0;
-    let written: number | null = null;
     if (journal.isDecided) {
       const { organizationId, actor, requestId } = journal;
       const context = { organizationId, actor, requestId };
-      for await (const one of this.#journals.steps(journal)) {
-        signal?.throwIfAborted();
-        const position = await this.#tryToWrite(one, journal, context);
-        if (position instanceof AppError) {
-          refusal ??= position;
-          unwritten += 1;
-        } else written = position ?? written;
-      }
-      const applied = { resource: organizationId, ...journal.counts, unwritten };
-      await this.#activities.record({ type: 'activity.applied', data: applied }, context);
+      const { leftOut: unwritten, position } = await this.#writeAll(journal, context, signal);
+      refusal = unwritten[0] ?? null;
+      const data = { resource: organizationId, ...journal.counts, unwritten: unwritten.length };
+      await this.#activities.record({ type: 'activity.applied', data }, context);
       // Once for all of them: hundreds of tasks would each wait for the view.
-      await this.planning.saver.seen(written);
+      await this.planning.saver.seen(position);
     }
     await this.#journals.end(journal);
     return refusal;
+  }
+
+  /**
+   * Several at a time: on servers each is a way there and back. What a task depends on is written before it, contacts before
+   * tasks, and nothing is archived before the rest is there. Rejects with the first error that is no refusal, once nothing
+   * is on its way any more.
+   */
+  async #writeAll(journal: Journal, context: RequestContext, signal?: AbortSignal): Promise<Written> {
+    const outcomes: (number | AppError | null)[] = [];
+    const underWay = new Set<Promise<void>>();
+    const ofTasks = new Map<string, Promise<void>>();
+    let failure: { readonly error: unknown } | null = null;
+    const untilAtMost = async (count: number): Promise<void> => {
+      while (underWay.size > count) await Promise.race(underWay);
+    };
+    const write = async (one: Step | UnreadableStep, index: number): Promise<void> => {
+      try {
+        await Promise.all(parentsOf(one).flatMap((id) => ofTasks.get(id) ?? []));
+        if (failure === null) outcomes[index] = await this.#tryToWrite(one, journal, context);
+      } catch (error) {
+        failure ??= { error };
+      }
+    };
+    let count = 0;
+    let kind: Step['kind'] | null = null;
+    try {
+      for await (const one of this.#journals.steps(journal)) {
+        const isNext = one.kind !== 'unreadable' && one.kind !== kind;
+        await untilAtMost(isNext ? 0 : writesAtOnce - 1);
+        if (failure !== null || signal?.aborted === true) break;
+        if (one.kind !== 'unreadable') ({ kind } = one);
+        const writing: Promise<void> = write(one, count).finally(() => underWay.delete(writing));
+        underWay.add(writing);
+        if (one.kind === 'task') ofTasks.set(one.taskId, writing);
+        count += 1;
+      }
+    } finally {
+      await untilAtMost(0);
+    }
+    signal?.throwIfAborted();
+    await this.#throwIfFailed(failure, journal);
+    const positions = outcomes.filter((outcome) => typeof outcome === 'number');
+    return {
+      leftOut: outcomes.filter((outcome) => outcome instanceof AppError),
+      position: positions.length === 0 ? null : Math.max(...positions),
+    };
+  }
+
+  async #throwIfFailed(failure: { readonly error: unknown } | null, journal: Journal): Promise<void> {
+    if (failure === null) return;
+    if (!isOutage(failure.error)) await this.#journals.noteFailure(journal);
+    throw failure.error;
   }
 
   /** The position of what was written to a task, null where nothing was to be written, or why it is left out. */
@@ -101,11 +160,7 @@ export class JournalWork {
         this.#logger.warn({ organizationId, requestId, reason }, 'a part of a configuration file was refused');
         return error;
       }
-      if (isOutage(error)) throw error;
-      if ((journal.failures ?? 0) + 1 < mostFailures) {
-        await this.#journals.noteFailure(journal);
-        throw error;
-      }
+      if (isOutage(error) || (journal.failures ?? 0) + 1 < mostFailures) throw error;
       const failed = { organizationId, requestId, error: String(error) };
       this.#logger.error(failed, 'a part of a configuration file cannot be written and is left out');
       return leftOut(error);

@@ -149,6 +149,31 @@ describe('a configuration file', () => {
     expect(keysOf(await apply([entry('child'), parent]), 'update')).toEqual(['child', 'parent']);
   });
 
+  it('is written several tasks at a time, what others depend on before them, and archives last', async () => {
+    await anew();
+    await apply([entry('old')]);
+    const begun: unknown[] = [];
+    const ended: unknown[] = [];
+    const bothBegun = Promise.withResolvers<void>();
+    gateway.hooks.beforeCommand = async (command) => {
+      const name = member(command, 'spec', 'externalKey') ?? member(command, 'type');
+      if (name === 'child') expect(ended).toContain('parent');
+      if (name === 'archiveTask') expect(ended).toEqual(expect.arrayContaining(['parent', 'other', 'child']));
+      begun.push(name);
+      if (begun.length === 2) bothBegun.resolve();
+      await bothBegun.promise;
+      ended.push(name);
+    };
+    const child = entry('child', { policy: { dependsOn: ['parent'] } });
+    const made = await apply([child, entry('parent'), entry('other')], '?archiveMissing=true');
+    gateway.hooks.beforeCommand = async () => {};
+    expect(keysOf(made, 'create')).toEqual(['child', 'parent', 'other']);
+    expect([begun.slice(0, 2), begun.at(-1)]).toEqual([['parent', 'other'], 'archiveTask']);
+    expect(keysOf(made, 'archive')).toEqual(['old']);
+    const now = member(await exported(), 'notifications') as { externalKey: string }[];
+    expect(now.map(({ externalKey }) => externalKey)).toEqual(['child', 'parent', 'other']);
+  });
+
   it('keeps a masked secret, also of an action that changed its place', async () => {
     await anew();
     const [one, two] = ['one', 'two'].map((name) => ({

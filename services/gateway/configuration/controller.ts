@@ -79,7 +79,9 @@ export class ConfigurationController {
   async #configured(organizationId: string): Promise<readonly JsonObject[]> {
     const answers: JsonObject[] = [];
     const keys = new Map<string, string>();
-    for await (const task of allTasks(this.#readStore, organizationId)) {
+    const tasks = await Array.fromAsync(allTasks(this.#readStore, organizationId));
+    // Several tasks of a file are made at a time: their ids have its order, their times may not.
+    for (const task of tasks.toSorted((one, other) => (one.id < other.id ? -1 : 1))) {
       if (task.externalKey !== null) keys.set(task.id, task.externalKey);
       answers.push(toTaskAnswer(task, await openSettings(this.#vault, task), task));
     }

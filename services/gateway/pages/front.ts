@@ -62,17 +62,30 @@ const namesIn = (schema, names, seen) => {
   }
   return names;
 };
+// Several patterns of one text stand in allOf, which it shows as an object without a type: it gets them as one.
+const joinPatterns = (schema, seen) => {
+  if (typeof schema !== 'object' || schema === null || seen.has(schema)) return;
+  seen.add(schema);
+  const { type, allOf } = schema;
+  if (type === 'string' && Array.isArray(allOf) && allOf.every((part) => Object.keys(part).join() === 'pattern')) {
+    schema.pattern = allOf.map(({ pattern }) => pattern).join(' and ');
+    delete schema.allOf;
+  }
+  for (const inner of Object.values(schema)) joinPatterns(inner, seen);
+};
 // Its filter looks at an operation's id, which it shows nowhere: with the fields of request and answer beside it, it finds them.
-const nameFields = (spec) => {
+const prepare = (spec) => {
+  const joined = new Set();
   for (const path of spec.tags.flatMap((tag) => tag.paths)) {
     const contents = [path.requestBody, ...Object.values(path.responses)].map((one) => one?.content);
     const names = namesIn([contents, path.parameters], new Set(), new Set());
     for (const parameter of path.parameters ?? []) names.add(parameter.name);
     path.operationId = [path.operationId, ...names].join(' ');
+    joinPatterns([contents, path.parameters], joined);
   }
 };
-reader.addEventListener('spec-loaded', ({ detail }) => nameFields(detail));
+reader.addEventListener('spec-loaded', ({ detail }) => prepare(detail));
 await customElements.whenDefined('openapi-explorer');
-if (reader.resolvedSpec) nameFields(reader.resolvedSpec);
+if (reader.resolvedSpec) prepare(reader.resolvedSpec);
 new MutationObserver(widen).observe(reader.shadowRoot, { childList: true, subtree: true });
 `;

@@ -18,6 +18,7 @@ import { Call, Handles, type RouteCall } from '#http/route';
 import { refuse } from '#http/validation';
 import { READ_STORE, type FieldFilter, type ReadStore } from '#read-store/read-store';
 import { CLOCK, toTimestamp, type Clock } from '#runtime/clock';
+import { ownMember } from '#runtime/json';
 import { findTask } from '../find-owned.js';
 import { everyDocument } from '../paging.js';
 import {
@@ -100,8 +101,8 @@ export class StatisticsController {
     let oldestRuns: string | null = null;
     for await (const document of everyDocument(this.#readStore, figuresView, 'from', where)) {
       const { figures, hour } = document;
-      const stretch = figures.numbers[name];
-      const text = figures.texts[name];
+      const stretch = ownMember(figures.numbers, name);
+      const text = ownMember(figures.texts, name);
       if (stretch !== undefined) numbers.push(...pointsOf(stretch));
       if (text !== undefined) texts.push(text);
       if (hour === null) continue;
@@ -128,7 +129,7 @@ export class StatisticsController {
     const where = [byTask(taskId), { field: 'queuedAt', from: queuedFrom, to }];
     const points: NumberPoint[] = [];
     for await (const execution of everyDocument(this.#readStore, executionsView, 'queuedAt', where)) {
-      const value = execution.values[name];
+      const value = ownMember(execution.values, name);
       if (execution.finishedAt === null || typeof value !== 'number') continue;
       points.push({ at: execution.finishedAt, value, executionId: execution.id });
     }

@@ -235,6 +235,13 @@ describe('the values of a task', () => {
     ]);
     expect(pointsOf(await get(path('name=other')))).toEqual([]);
   });
+
+  it.each(['__proto__', 'constructor', 'toString'])('of a name %s that was never reported are none', async (name) => {
+    const hour = hourOf(Date.now() - 3 * hourMs);
+    await saveRuns(hour, [5]);
+    const reply = await get(path(`name=${name}`));
+    expect([reply.status, pointsOf(reply)]).toEqual([200, []]);
+  });
 });
 
 describe('an execution of a folded day', () => {

@@ -17,7 +17,7 @@ export const streamChanges = route({
   operationId: 'streamChanges',
   summary: 'What changes, as it happens',
   description:
-    'Server-sent events: `task`, `execution` and `delivery` with the document as the lists give it, `removed` with `{ kind, id }`, and `gap` where something was left out: read again. A comment every 15 s keeps the connection open. With `Last-Event-ID` it goes on where it broke off, over restarts and from any gateway; an id that was never given, or is too old, begins with a `gap`. A reader that is more than 1,000 events or 1 MB behind gets one `gap`. At most 20 streams per key (429 `too_many_streams`); a stream ends within 30 s when its key does.',
+    'Server-sent events: `task`, `execution` and `delivery` with the document as the lists give it, `removed` with `{ kind, id }`, and `gap` where something was left out: read again. A comment every 15 s keeps the connection open. With `Last-Event-ID` it goes on where it broke off, over restarts and from any gateway; an id that was never given, or is too old, begins with a `gap`. A reader that is more than 1,000 events or 1 MB behind gets one `gap`. At most 20 streams per account or key at each gateway process (429 `too_many_streams`); a stream ends within 30 s when its key does.',
   tag: 'Operations',
   access: 'read',
   reads: () => [recentRunsView.name],
