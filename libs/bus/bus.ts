@@ -79,8 +79,9 @@ export interface BusAdmin {
   /** Messages given up on, newest first. */
   deadLetters(topic: string, limit: number): Promise<readonly DeadLetter[]>;
   /**
-   * Resolves once every consumer and responder so far has its share of the messages, or has waited long enough for it; it
-   * is then tried on in the background. One wait for all at once: each group takes its time to admit a member.
+   * Resolves once every consumer and responder so far has its share of the messages, and the answers to requests come in, or
+   * it has waited long enough for that; it is then tried on in the background. One wait for all at once: each group takes its
+   * time to admit a member.
    */
   ready(): Promise<void>;
   /** Whether messages go out and come in here now. Never rejects. */

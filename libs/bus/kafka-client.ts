@@ -85,7 +85,8 @@ function saslOf({ mechanism, username, password }: NonNullable<KafkaConnection['
   return { mechanism, username, password };
 }
 
-export function openClient(connection: KafkaConnection): KafkaClient {
+/** `initialRetryMs`: before what failed is tried the second of four times; each wait is twice the one before. */
+export function openClient(connection: KafkaConnection, initialRetryMs = 100): KafkaClient {
   const sockets = new Set<Socket>();
   let isCut = false;
 
@@ -118,7 +119,7 @@ export function openClient(connection: KafkaConnection): KafkaClient {
     enforceRequestTimeout: true,
     // Its own restart is off: it would come back on topics that may be gone, and not at all after a TypeError.
     retry: {
-      initialRetryTime: 100,
+      initialRetryTime: initialRetryMs,
       maxRetryTime: 1_000,
       factor: 0.2,
       multiplier: 2,
@@ -146,8 +147,9 @@ export async function withAdmin<T>(
   connection: KafkaConnection,
   patienceMs: number,
   work: (admin: Admin) => Promise<T>,
+  initialRetryMs?: number,
 ): Promise<T> {
-  const client = openClient(connection);
+  const client = openClient(connection, initialRetryMs);
   const admin = client.kafka.admin();
   const errand = async (): Promise<T> => {
     await admin.connect();

@@ -147,8 +147,9 @@ export function createResponders(connection: KafkaConnection, topics: Topics, wr
 }
 
 export interface Requester {
+  /** Reads the answers. */
+  readonly member: Member;
   request(name: string, payload: JsonObject, context: RequestContext, deadlineMs: number): Promise<Json>;
-  isWell(): boolean;
   stop(): Promise<void>;
 }
 
@@ -205,6 +206,7 @@ export function startRequester(connection: KafkaConnection, topics: Topics, writ
   });
 
   return {
+    member,
     async request(name, payload, context, deadlineMs) {
       if (isStopped) throw busUnavailable('The bus is closed; try again after the restart.');
       const deadlineAtMs = Date.now() + deadlineMs;
@@ -236,7 +238,6 @@ export function startRequester(connection: KafkaConnection, topics: Topics, writ
         waiting.delete(id);
       }
     },
-    isWell: () => member.isWell(),
     async stop() {
       isStopped = true;
       const closed = busUnavailable('The bus is closing; the request may still be done.');

@@ -16,6 +16,8 @@ export interface KafkaBusOptions extends KafkaConnection {
 
 const startPatienceMs = 5_000;
 const healthPatienceMs = 2_000;
+/** Tries that are as far apart as an errand's would use up the patience before a missing leader is told. */
+const healthRetryMs = 10;
 const leaderless = new Set(['LEADER_NOT_AVAILABLE', 'NOT_LEADER_FOR_PARTITION']);
 /** A group in which a member has just died takes so long to admit another. */
 const joinPatienceMs = 15_000;
@@ -45,7 +47,6 @@ export async function createKafkaBus(options: KafkaBusOptions): Promise<OpenedBu
   const requester = startRequester(connection, topics, writer);
   const responders = createResponders(connection, topics, writer);
   const intakes = new Set<Intake>();
-  let joining: Promise<void>[] = [];
   let isClosed = false;
 
   const refuseIfClosed = (): void => {
@@ -56,6 +57,7 @@ export async function createKafkaBus(options: KafkaBusOptions): Promise<OpenedBu
     if ((await member.joined(joinPatienceMs)) || isClosed) return;
     logger.warn(what, 'a consumer could not join its group yet; it goes on trying');
   };
+  let joining: Promise<void>[] = [join(requester.member, { topic: 'replies' })];
 
   return {
     async publish(topic, messages) {
@@ -114,14 +116,17 @@ export async function createKafkaBus(options: KafkaBusOptions): Promise<OpenedBu
       if (isClosed) return 'unreachable';
       try {
         // Rejects where a partition has no leader.
-        await withAdmin(connection, healthPatienceMs, (admin) =>
-          admin.fetchTopicMetadata({ topics: [...topics.ensured()] }),
+        await withAdmin(
+          connection,
+          healthPatienceMs,
+          (admin) => admin.fetchTopicMetadata({ topics: [...topics.ensured()] }),
+          healthRetryMs,
         );
       } catch (error) {
         return protocolErrorsOf(error).some((word) => leaderless.has(word)) ? 'no_leader' : 'unreachable';
       }
       const areWell = [...intakes].every(({ member }) => member.isWell());
-      return requester.isWell() && responders.isWell() && areWell ? 'ok' : 'not_joined';
+      return requester.member.isWell() && responders.isWell() && areWell ? 'ok' : 'not_joined';
     },
 
     async close() {

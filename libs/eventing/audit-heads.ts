@@ -1,9 +1,13 @@
 /**
- * Signed heads: once a day, where the chain of each organisation stands, by a key that the events do not hold. Somebody who cuts
- * off the newest events would have to take away each head that tells of them, from the log and from backups too.
+ * What is signed of the audit, by keys that the events do not hold. Entries, as they are shown: who writes to the view could
+ * else leave a hash and change what stands beside it. And heads: once a day, where the chain of each organisation stands.
+ * Somebody who cuts off the newest events would have to take away each head that tells of them, from the log and from backups
+ * too.
  */
-import { createHmac, createSecretKey, hkdfSync, timingSafeEqual, type KeyObject } from 'node:crypto';
+import { createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import { z } from 'zod';
+import type { AuditDocument } from '#contracts/audit';
+import { isSameMac } from '#event-store/event-chain';
 import type { SharedState, StateCollection } from '#shared-state/shared-state';
 
 export const auditHead = z.object({
@@ -21,38 +25,54 @@ export interface SignedHead extends AuditHead {
   readonly isGenuine: boolean;
 }
 
-export interface HeadSigner {
+export interface AuditSigner {
   sign(head: Omit<AuditHead, 'mac'>): AuditHead;
   check(head: AuditHead): SignedHead;
+  signEntry(entry: AuditDocument): AuditDocument;
+  isOwnEntry(entry: AuditDocument): boolean;
 }
 
-/** Signs with the first of the keys; a head may be of any of them. */
-export function createHeadSigner(secretKey: Uint8Array, ...former: readonly Uint8Array[]): HeadSigner {
-  const headKey = (secret: Uint8Array): KeyObject =>
-    createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', 'meerkat audit head', 32)));
-  const current = headKey(secretKey);
-  const all = [current, ...former.map(headKey)];
-  const macOf = (key: KeyObject, { organizationId, day, at, sequence, hash }: Omit<AuditHead, 'mac'>): string =>
-    createHmac('sha256', key)
-      .update(JSON.stringify(['audit head', organizationId, day, at, sequence, hash]))
-      .digest('base64url');
+/** All of it but what the MAC says, in one order whatever kept it. */
+function textOfEntry(entry: AuditDocument): string {
+  const { id, organizationId, sequence, at, type, actor, resource, requestId, revision, data, changes } = entry;
+  const { purged, previousHash, hash, stream, streamRevision, position } = entry;
+  return JSON.stringify([
+    ['audit entry', id, organizationId, sequence, at, type, actor, resource, requestId, revision],
+    [data, changes ?? null, purged ?? false],
+    [previousHash, hash, stream, streamRevision, position],
+  ]);
+}
+
+/** Signs with the first of the keys; what was signed before may be by any of them. */
+export function createAuditSigner(secretKey: Uint8Array, ...former: readonly Uint8Array[]): AuditSigner {
+  const keysFor = (use: string) => {
+    const keyOf = (secret: Uint8Array): KeyObject =>
+      createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', use, 32)));
+    const current = keyOf(secretKey);
+    const all = [current, ...former.map(keyOf)];
+    const macOf = (key: KeyObject, text: string): string => createHmac('sha256', key).update(text).digest('base64url');
+    return {
+      macOf: (text: string): string => macOf(current, text),
+      isOwn(text: string, mac: string): boolean {
+        return all.some((key) => isSameMac(macOf(key, text), mac));
+      },
+    };
+  };
+  const [heads, entries] = [keysFor('meerkat audit head'), keysFor('meerkat audit entry')];
+  const textOfHead = ({ organizationId, day, at, sequence, hash }: Omit<AuditHead, 'mac'>): string =>
+    JSON.stringify(['audit head', organizationId, day, at, sequence, hash]);
   return {
-    sign: (head) => ({ ...head, mac: macOf(current, head) }),
-    check(head) {
-      const found = Buffer.from(head.mac);
-      const isBy = (key: KeyObject): boolean => {
-        const wanted = Buffer.from(macOf(key, head));
-        return wanted.length === found.length && timingSafeEqual(wanted, found);
-      };
-      return { ...head, isGenuine: all.some(isBy) };
-    },
+    sign: (head) => ({ ...head, mac: heads.macOf(textOfHead(head)) }),
+    check: (head) => ({ ...head, isGenuine: heads.isOwn(textOfHead(head), head.mac) }),
+    signEntry: (entry) => ({ ...entry, mac: entries.macOf(textOfEntry(entry)) }),
+    isOwnEntry: (entry) => entry.mac !== undefined && entries.isOwn(textOfEntry(entry), entry.mac),
   };
 }
 
 /** Beside the views, where every process finds them; the embedded product keeps a file of them as well. */
 export const auditHeadsCollection: StateCollection<AuditHead> = { name: 'audit_heads', indexedBy: null };
 
-export const HEAD_SIGNER = Symbol('HeadSigner');
+export const AUDIT_SIGNER = Symbol('AuditSigner');
 /** Adds a line to the file of heads in the data folder; null where there is none. */
 export const HEAD_LINES = Symbol('HeadLines');
 export type KeepHeadLine = ((line: string) => Promise<void>) | null;
@@ -61,7 +81,7 @@ const mostHeads = 100_000;
 
 export async function headsOf(
   sharedState: Pick<SharedState, 'list'>,
-  signer: HeadSigner,
+  signer: AuditSigner,
   organizationId: string,
 ): Promise<readonly SignedHead[]> {
   const heads = await sharedState.list(auditHeadsCollection, mostHeads);

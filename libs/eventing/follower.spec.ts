@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createSoleLeases } from '#leases/sole';
 import type { EventStore, NewEvent } from '#event-store/event-store';
 import { unavailable } from '#runtime/errors';
+import { failingFollowers } from './failing-followers.js';
 import { startFollower } from './follower.js';
 import { createSqliteEventStore } from '#event-store/sqlite';
 
@@ -47,7 +48,10 @@ describe('a follower', () => {
     });
     expect(await told.promise).toMatchObject({ follower: 'strict', error: 'Error: a-2@0: cannot read unheard_of v1' });
     await passed.promise;
+    const inAMinuteMs = performance.now() + 60_000;
+    expect([failingFollowers(), failingFollowers(inAMinuteMs)]).toEqual([[], ['strict']]);
     await Promise.all([strict.stop(), lenient.stop()]);
+    expect(failingFollowers(inAMinuteMs)).toEqual([]);
   });
 
   it('logs an outage as a warning, not as an error', async () => {

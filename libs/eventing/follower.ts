@@ -5,6 +5,7 @@ import { AppError } from '#runtime/errors';
 import type { Logger } from '#runtime/logger';
 import type { EventBatch, EventStore } from '#event-store/event-store';
 import { coalesced, noDelay, type BatchDelay } from './coalesce.js';
+import { followerFails, followerGoesOn } from './failing-followers.js';
 
 export interface FollowerOptions {
   /** Of all processes that follow under this name one does so at a time. */
@@ -51,6 +52,7 @@ export function startFollower(options: FollowerOptions): LeasedWork {
     for await (const batch of coalesced(eventStore, { prefixes, after: await after(signal), signal }, delay)) {
       if (signal.aborted) return;
       await handle(batch, signal);
+      followerGoesOn(name);
     }
   };
 
@@ -61,6 +63,7 @@ export function startFollower(options: FollowerOptions): LeasedWork {
         await follow(signal);
       } catch (error) {
         if (signal.aborted) return;
+        followerFails(name);
         // It had been running for a while, so this is another failure.
         if (performance.now() - begunAt > slowestRetryMs) waitMs = retryMs;
         const fields = { follower: name, error: String(error), againInMs: waitMs };
@@ -76,6 +79,8 @@ export function startFollower(options: FollowerOptions): LeasedWork {
 
   return leases.whileHeld(name, async (signal) => {
     await Promise.all([followOn(signal), options.alongside?.(signal)]);
+    // Another process may have better luck.
+    followerGoesOn(name);
     await options.ended?.();
   });
 }

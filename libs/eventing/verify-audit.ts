@@ -14,7 +14,7 @@ import {
 import type { EventArchive, EventBatch, RecordedEvent, Subscription } from '#event-store/event-store';
 import { readThrough } from '#event-store/read-through';
 import type { PageQuery, ReadStore } from '#read-store/read-store';
-import type { SignedHead } from './audit-heads.js';
+import type { AuditSigner, SignedHead } from './audit-heads.js';
 
 /** Whether an event is an entry of the audit, by what is in clear of it. */
 export const isAudited = ({ type, stream, metadata }: Pick<RecordedEvent, 'type' | 'stream' | 'metadata'>): boolean => {
@@ -22,16 +22,15 @@ export const isAudited = ({ type, stream, metadata }: Pick<RecordedEvent, 'type'
   return prefix !== undefined && stream.startsWith(prefix) && metadata.organizationId !== '';
 };
 
-/** The changes of one organisation, or of all, in the order of the chain. */
+/** The changes of all organisations in the order of the chain, as many at once as the store hands over. */
 export async function* changesOf(
   store: { subscribe(subscription: Subscription): AsyncIterable<EventBatch> },
   end: number | null,
-): AsyncGenerator<RecordedEvent> {
+): AsyncGenerator<readonly RecordedEvent[]> {
   const audited = {
     subscribe: (subscription: Subscription) => store.subscribe({ ...subscription, prefixes: auditedPrefixes }),
   };
-  for await (const { events } of readThrough(audited, { end }))
-    for (const event of events) if (isAudited(event)) yield event;
+  for await (const { events } of readThrough(audited, { end })) yield events.filter(isAudited);
 }
 
 type Fault = NonNullable<AuditVerification['brokenAt']>;
@@ -52,12 +51,12 @@ const fault = (reason: Fault['reason'], sequence: number, id: string | null): Fa
 
 const pageLimit = 1_000;
 
-/** What the view holds of the chain up to a position, oldest first: it goes on while it is read. */
+/** What the view holds of the chain up to a position, oldest first and some at once: it goes on while it is read. */
 async function* entriesOf(
   readStore: Pick<ReadStore, 'page'>,
   organizationId: string,
   end: number,
-): AsyncGenerator<AuditDocument> {
+): AsyncGenerator<readonly AuditDocument[]> {
   let query: PageQuery = {
     where: [
       { field: 'organizationId', equals: organizationId },
@@ -70,11 +69,34 @@ async function* entriesOf(
   };
   for (;;) {
     const { documents } = await readStore.page(auditView, query);
-    yield* documents;
+    yield documents;
     const last = documents.at(-1);
     if (last === undefined || documents.length < pageLimit) return;
     query = { ...query, behind: { values: [last.position], id: last.id } };
   }
+}
+
+/** Hands over one after the other; waits where none is there yet. null: that was the last. */
+function oneByOne<T>(pages: AsyncGenerator<readonly T[]>): () => T | Promise<T | null> {
+  let page: readonly T[] = [];
+  let place = 0;
+  const turn = async (): Promise<T | null> => {
+    const next = await pages.next();
+    if (next.done === true) return null;
+    [page, place] = [next.value, 1];
+    return page[0] ?? turn();
+  };
+  return () => {
+    const there = page[place];
+    if (there === undefined) return turn();
+    place += 1;
+    return there;
+  };
+}
+
+/** What the view holds of an event. `isOwn`: it is shown as it was written. */
+interface KeptEntry extends Pick<AuditDocument, 'id' | 'hash'> {
+  readonly isOwn: boolean;
 }
 
 /** Recomputes one chain, an event after the other, and notes the first that differs. */
@@ -86,13 +108,18 @@ export function createChainCheck(heads: readonly SignedHead[]) {
     if (broken === null || found.sequence < broken.sequence) broken = found;
   };
   return {
-    add(change: ChainedChange, kept: Pick<AuditDocument, 'id' | 'hash' | 'sequence'> | null): void {
+    /** `kept`: null where there is no view to hold it against, `absent` where there is one that lacks it. */
+    add(change: ChainedChange, kept: KeptEntry | 'absent' | null): void {
       head = { sequence: head.sequence + 1, hash: hashOfChange(change, head.hash) };
-      if (kept !== null && kept.hash !== head.hash) note(fault('differs', head.sequence, kept.id));
+      const entry = kept === 'absent' ? null : kept;
+      if (kept === 'absent') note(fault('differs', head.sequence, null));
+      else if (entry !== null && (entry.hash !== head.hash || !entry.isOwn)) {
+        note(fault('differs', head.sequence, entry.id));
+      }
       const signed = bySequence.get(head.sequence);
       if (signed === undefined) return;
       if (!signed.isGenuine) note(fault('head_forged', head.sequence, null));
-      else if (signed.hash !== head.hash) note(fault('head_differs', head.sequence, kept?.id ?? null));
+      else if (signed.hash !== head.hash) note(fault('head_differs', head.sequence, entry?.id ?? null));
     },
     /** `kept`: an entry behind the last event. */
     ended(kept: Pick<AuditDocument, 'id' | 'sequence'> | null): AuditVerification {
@@ -114,6 +141,7 @@ export interface AuditToVerify {
   readonly readStore: Pick<ReadStore, 'page' | 'checkpoint'>;
   readonly organizationId: string;
   readonly heads: readonly SignedHead[];
+  readonly signer: Pick<AuditSigner, 'isOwnEntry'>;
 }
 
 export async function verifyAudit({
@@ -121,17 +149,23 @@ export async function verifyAudit({
   readStore,
   organizationId,
   heads,
+  signer,
 }: AuditToVerify): Promise<AuditVerification> {
   // What the view has not seen yet is chained later.
   const [seen, last] = [await readStore.checkpoint(auditView), await storedEvents.lastPosition()];
   const end = seen === null || last === null ? null : Math.min(seen, last);
-  const entries = entriesOf(readStore, organizationId, seen ?? 0);
+  const nextEntry = oneByOne(entriesOf(readStore, organizationId, seen ?? 0));
   const check = createChainCheck(heads);
-  for await (const event of changesOf(storedEvents, end)) {
-    if (event.metadata.organizationId !== organizationId) continue;
-    const entry = await entries.next();
-    check.add(event, entry.done === true ? null : entry.value);
+  for await (const changes of changesOf(storedEvents, end)) {
+    for (const change of changes) {
+      if (change.metadata.organizationId !== organizationId) continue;
+      const found = nextEntry();
+      const entry = found instanceof Promise ? await found : found;
+      check.add(
+        change,
+        entry === null ? 'absent' : { id: entry.id, hash: entry.hash, isOwn: signer.isOwnEntry(entry) },
+      );
+    }
   }
-  const beyond = await entries.next();
-  return check.ended(beyond.done === true ? null : beyond.value);
+  return check.ended(await nextEntry());
 }

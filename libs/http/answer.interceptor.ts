@@ -31,6 +31,8 @@ export class AnswerInterceptor implements NestInterceptor {
   async #answer(request: FastifyRequest, reply: FastifyReply, next: CallHandler<Answer>): Promise<string | Readable> {
     const declaration = declarationOf(request);
     if (declaration === undefined) throw new Error('a route without a declaration');
+    // What an administrator was answered (a key, a link of invitation) is for nobody else who knows what was asked.
+    const isForAskerAlone = ['admin', 'operator'].includes(declaration.access);
     const key = request.method === 'POST' ? idempotencyKey(request.headers['idempotency-key']) : null;
     const ending = (): AbortSignal => AbortSignal.any([signalOf(reply), this.frontDoor.stopSignal]);
     const call = parseCall(declaration, request, ending, {
@@ -40,7 +42,7 @@ export class AnswerInterceptor implements NestInterceptor {
     const answer =
       key === null || request.principal === null
         ? await run(request, call, next)
-        : await this.#once(request, reply, call, key, next);
+        : await this.#once(request, reply, call, { key, isForAskerAlone }, next);
     reply.code(answer.status).headers(answer.headers);
     return answer.body;
   }
@@ -49,11 +51,16 @@ export class AnswerInterceptor implements NestInterceptor {
     request: FastifyRequest,
     reply: FastifyReply,
     call: RouteCall<RouteDeclaration>,
-    key: string,
+    { key, isForAskerAlone }: { readonly key: string; readonly isForAskerAlone: boolean },
     next: CallHandler<Answer>,
   ): Promise<StoredAnswer> {
-    const content = JSON.stringify([request.method, request.url, request.body ?? null]);
-    const { organizationId } = call.context;
+    const { organizationId, actor } = call.context;
+    const content = JSON.stringify([
+      request.method,
+      request.url,
+      request.body ?? null,
+      ...(isForAskerAlone ? [actor] : []),
+    ]);
     const { answer, replayed } = await this.records.once({ organizationId, key, content }, async (attempt) => {
       try {
         return kept(await run(request, { ...call, attempt }, next));

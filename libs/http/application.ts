@@ -1,4 +1,5 @@
 /** Makes the Nest application on Fastify with the house's rules at the door. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { finished } from 'node:stream/promises';
 import { NestFactory } from '@nestjs/core';
@@ -10,7 +11,7 @@ import { addressGroup, isWithin } from './client-address.js';
 import { compressAnswers } from './compression.js';
 import { limitConnections, maxConnectionsPerAddress } from './connection-limit.js';
 import { errorAnswer } from './envelope.js';
-import { clientFailure, unsupportedMediaType } from './failures.js';
+import { clientFailure, unknownExpectation, unsupportedMediaType } from './failures.js';
 import { acceptedRequestId, FrontDoor, standingHeaders } from './front-door.js';
 import { parseJsonBody } from './json-body.js';
 import { parseYamlBody } from './yaml.js';
@@ -85,6 +86,16 @@ function readBody(request: FastifyRequest, bytes: Buffer): unknown {
   return parseJsonBody(bytes);
 }
 
+/** Node keeps the first and drops the others, where a proxy may have read another. */
+function countHosts({ rawHeaders }: IncomingMessage): number {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === 4 && name.toLowerCase() === 'host') count += 1;
+  }
+  return count;
+}
+
 function declarationIn(config: object | undefined): RouteDeclaration | undefined {
   return config !== undefined && 'declaration' in config ? (config.declaration as RouteDeclaration) : undefined;
 }
@@ -124,6 +135,12 @@ function createServer(found: { door: FrontDoor | null; declarations: RouteDeclar
     },
   });
   for (const method of otherMethods) server.addHttpMethod(method, { overrideExisting: true });
+  // Node's own 417 would come without our headers and envelope, too.
+  const unmet = new WeakSet<IncomingMessage>();
+  server.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    unmet.add(request);
+    server.server.emit('request', request, response);
+  });
   server.decorateRequest('principal', null);
   server.decorateRequest('call', null);
   server.removeAllContentTypeParsers();
@@ -148,9 +165,12 @@ function createServer(found: { door: FrontDoor | null; declarations: RouteDeclar
   server.addHook('onRequest', (request, reply, done) => {
     reply.headers(standingHeaders);
     reply.header('x-request-id', request.id);
-    if (request.raw.httpVersion !== '1.1' || request.headers.host !== undefined) return done();
+    const hosts = countHosts(request.raw);
+    const isHostWrong = hosts > 1 || (hosts === 0 && request.raw.httpVersion === '1.1');
+    if (!isHostWrong && !unmet.has(request.raw)) return done();
+    // Whether a body follows is not known.
     reply.header('connection', 'close');
-    done(clientFailure(undefined));
+    done(isHostWrong ? clientFailure(undefined) : unknownExpectation);
   });
   server.addHook('onRequest', async (request, reply) => found.door?.enter(request, reply));
   server.addHook('preParsing', async (request, _reply, body) => {

@@ -10,6 +10,7 @@ const unsupportedMediaType = reject(
 );
 const malformedUrl = reject('malformed_url', 'The address of this request cannot be read.');
 const malformedRequest = reject('malformed_request', 'The request cannot be read.');
+const unknownExpectation = reject('unknown_expectation', 'Of Expect only 100-continue is known here.');
 
 const failureOfCode: Readonly<Record<string, AppError>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: bodyTooLarge,
@@ -49,4 +50,4 @@ export function clientFailure(code: string | undefined): AppError {
   return failureOfCode[code ?? ''] ?? malformedRequest;
 }
 
-export { unsupportedMediaType };
+export { unknownExpectation, unsupportedMediaType };

@@ -8,6 +8,7 @@ const statusOfReason: Readonly<Record<string, number>> = {
   stale_revision: 412,
   body_too_large: 413,
   unsupported_media_type: 415,
+  unknown_expectation: 417,
   method_not_allowed: 405,
   internal_error: 500,
 };

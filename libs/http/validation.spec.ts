@@ -49,6 +49,7 @@ describe('validation', () => {
     [{ ...good, list: ['a', 1] }, 'list_wrong_type', 'list[1]', 'must be a string'],
     [{ ...good, kind: {} }, 'type_required', 'kind.type', 'is required'],
     [{ ...good, kind: { type: 'three' } }, 'type_invalid', 'kind.type', 'must be one of one, two'],
+    [{ ...good, kind: { type: 'tow' } }, 'type_invalid', 'kind.type', 'must be one of one, two; perhaps two is meant'],
     [{ ...good, kind: { type: 'one' } }, 'interval_seconds_required', 'kind.intervalSeconds', 'is required'],
     [{ ...good, kind: 5 }, 'kind_wrong_type', 'kind', 'must be an object'],
     [{ ...good, headers: { 'a b': 'x' } }, 'headers_invalid', 'headers["a b"]', 'must be a header name'],

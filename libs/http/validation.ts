@@ -4,6 +4,7 @@
  */
 import type { z } from 'zod';
 import { reject, type AppError, type ErrorDetail } from '#runtime/errors';
+import { nearestName } from '#runtime/nearest-name';
 import { fieldPath, reasonPrefix } from './field-path.js';
 import { insteadOf } from './known-fields.js';
 
@@ -39,13 +40,13 @@ function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   return value;
 }
 
-function oneOf(values: readonly unknown[]): string {
+/** `given`: what stands there. */
+function oneOf(values: readonly unknown[], given: unknown): string {
   // An action without a type names a contact: that it may be left out is no value to write.
-  const shown = values
-    .filter((value) => value !== undefined)
-    .map(String)
-    .join(', ');
-  return values.length === 1 ? `must be ${shown}` : `must be one of ${shown}`;
+  const names = values.filter((value) => value !== undefined).map(String);
+  const nearest = typeof given === 'string' ? nearestName(given, names) : null;
+  const meant = nearest === null ? '' : `; perhaps ${nearest} is meant`;
+  return (values.length === 1 ? `must be ${names.join()}` : `must be one of ${names.join(', ')}`) + meant;
 }
 
 /** The words of a contract's own `error`, which go on behind the name of the field; zod's begin a sentence. */
@@ -84,8 +85,8 @@ function tooBig(issue: z.core.$ZodIssueTooBig): Omit<Fault, 'path'> {
 }
 
 /** Which values a discriminator may have, from the options of the union that refused it. */
-function unionWords(issue: z.core.$ZodIssueInvalidUnion): string {
-  if ('options' in issue && Array.isArray(issue.options)) return oneOf(issue.options);
+function unionWords(issue: z.core.$ZodIssueInvalidUnion, given: unknown): string {
+  if ('options' in issue && Array.isArray(issue.options)) return oneOf(issue.options, given);
   return ownWords(issue.message, 'has none of the allowed forms');
 }
 
@@ -104,10 +105,10 @@ function faultsOf(issue: z.core.$ZodIssue, root: unknown): Fault[] {
       return [{ path, ...tooBig(issue) }];
     case 'invalid_value':
       if (input === undefined) return [{ path, rule: 'required', message: 'is required' }];
-      return [{ path, rule: 'invalid', message: oneOf(issue.values) }];
+      return [{ path, rule: 'invalid', message: oneOf(issue.values, input) }];
     case 'invalid_union':
       if (input === undefined) return [{ path, rule: 'required', message: 'is required' }];
-      return [{ path, rule: 'invalid', message: unionWords(issue) }];
+      return [{ path, rule: 'invalid', message: unionWords(issue, input) }];
     case 'invalid_format':
       return [{ path, rule: 'invalid', message: ownWords(issue.message, `must be ${formatWords(issue.format)}`) }];
     case 'invalid_key':

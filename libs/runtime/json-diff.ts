@@ -1,5 +1,5 @@
 /** What differs between two JSON values, leaf by leaf. */
-import { isJsonObject, jsonEquals, type Json } from './json.js';
+import { isJsonObject, jsonEquals, ownMember, type Json } from './json.js';
 
 export interface Change {
   readonly path: string;
@@ -18,7 +18,9 @@ export function diffPaths(before: Json | undefined, after: Json | undefined, pat
   }
   if (isJsonObject(before) && isJsonObject(after) && !('$sealed' in before) && !('$sealed' in after)) {
     const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
-    return names.flatMap((name) => diffPaths(before[name], after[name], path === '' ? name : `${path}.${name}`));
+    return names.flatMap((name) =>
+      diffPaths(ownMember(before, name), ownMember(after, name), path === '' ? name : `${path}.${name}`),
+    );
   }
   return [{ path, ...(before === undefined ? {} : { from: before }), ...(after === undefined ? {} : { to: after }) }];
 }

@@ -16,6 +16,14 @@ const isPlain = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && typeof (value as { toJSON?: unknown }).toJSON !== 'function';
 
 /**
+ * The member of a table that is its own. Names that people choose are also those of what every object inherits, such as
+ * `constructor`.
+ */
+export function ownMember<Value>(table: Readonly<Record<string, Value>>, name: string): Value | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined;
+}
+
+/**
  * Whether two values are the same JSON. Members that are `undefined` do not count; the order of members does. Texts of settings
  * are long: nothing is written to be compared.
  */

@@ -40,6 +40,13 @@ const archiveFailing = new Gauge({
   registers: [registry],
 });
 
+const followerFailing = new Gauge({
+  name: 'meerkat_follower_failing',
+  help: '1 while a follower of the events fails at the same place: what it keeps is old meanwhile.',
+  labelNames: ['follower'],
+  registers: [registry],
+});
+
 const loopDelay = new Gauge({
   name: 'meerkat_event_loop_delay_seconds',
   help: 'How long the event loop of this process was held, since the last reading.',
@@ -84,6 +91,11 @@ export function countFoldedDay(kind: 'runs' | 'deliveries'): void {
 
 export function setArchiveFailing(isFailing: boolean): void {
   archiveFailing.set(isFailing ? 1 : 0);
+}
+
+export function setFollowerFailing(follower: string, isFailing: boolean): void {
+  if (isFailing) followerFailing.set({ follower }, 1);
+  else followerFailing.remove({ follower });
 }
 
 export interface Observation {

@@ -5,7 +5,8 @@ import { silentLogger } from '#runtime/logger';
 import type { Audited, AuditFault } from './cli/product.js';
 import { openEventStore, openHistory } from './composition.js';
 import { knownSecretKey } from './data-folder.js';
-import { acceptAltered, auditEvents, sayFault } from './integrity.js';
+import { acceptAltered, auditEvents, sayEndGone, sayFault } from './integrity.js';
+import { forgetVerified, positionLeft } from './verified-mark.js';
 
 export function secretKeyOf(config: Config): Uint8Array {
   const key = knownSecretKey(config);
@@ -22,7 +23,13 @@ export async function verifyStoredEvents(config: Config, found: (fault: AuditFau
   const secretKey = secretKeyOf(config);
   const { close, ...opened } = await openHistory(config, silentLogger);
   try {
-    return await auditEvents({ ...opened, secretKey }, (fault) => found(toAuditFault(fault)));
+    const counts = await auditEvents({ ...opened, secretKey }, (fault) => found(toAuditFault(fault)));
+    const left = positionLeft(config, secretKey);
+    const text = sayEndGone(left, opened.lastPosition);
+    // No event is left that could be named.
+    if (left !== null && text !== null)
+      found({ what: 'missing', stream: '', revision: -1, position: left, type: '', text });
+    return counts;
   } finally {
     await close();
   }
@@ -32,7 +39,9 @@ export async function acceptStoredEvents(config: Config): Promise<readonly Audit
   const secretKey = secretKeyOf(config);
   const eventStore = await openEventStore(config, silentLogger, { checked: true, secretKey });
   try {
-    return (await acceptAltered(eventStore, secretKey)).map(toAuditFault);
+    const accepted = (await acceptAltered(eventStore, secretKey)).map(toAuditFault);
+    forgetVerified(config);
+    return accepted;
   } finally {
     await eventStore.close();
   }

@@ -129,6 +129,13 @@ return price < 50;`;
     });
   });
 
+  it('says of a contact its name, and that what goes to a contact is not shown', async () => {
+    const { exitCode, out, error } = await check({ actions: [{ contact: 'ops' }] });
+    expect(exitCode).toBe(0);
+    expect(out).toMatch(/a first run would notify \(became_true\): ops$/m);
+    expect(error).toContain('what goes to contacts (ops) is not shown here');
+  });
+
   it('names who would be told', async () => {
     const actions = [{ type: 'webhook', config: { url: 'https://hooks.example/in' } }];
     expect((await check({ actions })).out).toMatch(/a first run would notify \(became_true\): webhook$/m);
@@ -172,6 +179,13 @@ return price < 50;`;
     expect(exitCode).toBe(1);
     expect(error).toContain('(address_denied)');
     expect(error).toContain('EGRESS_ALLOW');
+  });
+
+  it('says which address of several is refused', async () => {
+    delete process.env['EGRESS_ALLOW'];
+    const receiver = { type: 'webhook', config: { url: 'http://127.0.0.1:8080/' } };
+    const { error } = await check({ url: 'https://example.com/', actions: [receiver] });
+    expect(error).toContain('(address_denied)\n  in actions[0].config.url\n');
   });
 
   it('ends with 1 where the page does not load', async () => {
@@ -279,12 +293,26 @@ describe('a command on an installation:', () => {
       silentLogger,
     );
 
-  it('keys create is refused while a server runs, and makes a key that lets in after it stopped', async () => {
+  it('keys create has a server that runs make the key, says what that takes, and makes it itself after it stopped', async () => {
     let running = await serve();
     try {
       const refused = await call('keys', 'create', '--name', 'ci', '--scopes', 'read');
       expect(refused).toMatchObject({ exitCode: 1, out: '' });
-      expect(refused.error).toContain('POST /api/keys');
+      expect(refused.error).toContain('A server runs on this DATA_DIR');
+      expect(refused.error).toContain('MEERKAT_API_KEY');
+      process.env['MEERKAT_URL'] = String(running.url);
+      process.env['MEERKAT_API_KEY'] = ownerKey;
+      const asked = await call('keys', 'create', '--name', 'asked', '--scopes', 'read', '--json');
+      expect(JSON.parse(asked.out)).toMatchObject({
+        name: 'asked',
+        scopes: ['read'],
+        key: expect.stringMatching(/^mk_/),
+      });
+      process.env['MEERKAT_API_KEY'] = (JSON.parse(asked.out) as { readonly key: string }).key;
+      const forbidden = await call('keys', 'create', '--name', 'more', '--scopes', 'admin');
+      expect(forbidden).toMatchObject({ exitCode: 1, out: '' });
+      expect(forbidden.error).toContain('admin');
+      expect(forbidden.error).not.toContain('mk_');
     } finally {
       await running.stop();
     }

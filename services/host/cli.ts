@@ -27,7 +27,7 @@ import { addSecretKey } from './cli/secret-key.js';
 import { addStart } from './cli/start.js';
 import { addTasks } from './cli/tasks.js';
 import { addTestMail } from './cli/test-mail.js';
-import { exitCodes, plain, printJson, printNote, Refused } from './cli/terminal.js';
+import { allowGoneReaders, exitCodes, plain, printJson, printNote, Refused } from './cli/terminal.js';
 import { EventsAltered } from './integrity.js';
 import { ServerUnreachable } from './wait-for-server.js';
 
@@ -48,6 +48,7 @@ async function openTrialBench(config: Config): Promise<TrialBench> {
     { trialNotifications },
     { createPreview },
     { createMessageBuilder },
+    { linkBaseOf },
   ] = await Promise.all([
     import('./composition.js'),
     import('./page-parts.js'),
@@ -60,6 +61,7 @@ async function openTrialBench(config: Config): Promise<TrialBench> {
     import('../gateway/preview-messages.js'),
     import('../delivery/preview.js'),
     import('../delivery/message-builder.js'),
+    import('./left-address.js'),
   ]);
   const folder = await mkdtemp(join(tmpdir(), 'meerkat-check-'));
   const embedded = {
@@ -107,8 +109,10 @@ async function openTrialBench(config: Config): Promise<TrialBench> {
       return runTest({ ...ports, limits }, systemClock, run, trialOwner);
     },
     async messages(input, trial) {
-      const made = await trialNotifications({ vault: ports.vault, ids: createIds() }, input, trial, trialOwner);
-      const linkBase = config.publicUrl ?? `http://${config.host}:${config.port}`;
+      // Contacts are with the server; the report says which are left out.
+      const parts = { vault: ports.vault, ids: createIds(), contactOf: async () => null };
+      const made = await trialNotifications(parts, input, trial, trialOwner);
+      const linkBase = linkBaseOf(config);
       const sending = { ...ports, builder, clock: systemClock, linkBase, mailFrom: config.mailFrom };
       const preview = createPreview({ ...sending, sandboxLimits: limits });
       const messages: MessagePreview[] = [];
@@ -234,6 +238,7 @@ function refusalOf(
 /** Runs one command. Resolves to the exit code: 0 done, 1 refused, 2 called in a way that there is not. */
 export async function main(argv: readonly string[]): Promise<number> {
   ignoreInspectorSignal();
+  allowGoneReaders();
   let exitCode: number = exitCodes.done;
   const program = createProgram((code) => {
     exitCode = code;

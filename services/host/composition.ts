@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { DynamicModule } from '@nestjs/common';
 import { BUS, BUS_ADMIN, type Bus, type BusAdmin } from '#bus/bus';
-import { createHeadSigner, HEAD_LINES, HEAD_SIGNER, type KeepHeadLine } from '#eventing/audit-heads';
+import { createAuditSigner, HEAD_LINES, AUDIT_SIGNER, type KeepHeadLine } from '#eventing/audit-heads';
 import type { KeyRing } from '#eventing/key-ring';
 import { recordDeadLetters } from '#eventing/record-dead-letters';
 import { KEY_PEPPER, LINK_PEPPER, pepperOf } from '#contracts/api-key';
@@ -20,6 +20,7 @@ import { OUTBOUND, type Outbound } from '#outbound/outbound';
 import { BROWSER_SUPPORT, PAGE_LOADER, type PageLoader } from '#page-loader/page-loader';
 import { APPEND_HEALTH, watchAppends, type AppendHealth } from '#event-store/append-health';
 import { BUILT_VIEWS, type BuiltViews } from '#read-store/built-views';
+import type { LateViews } from '#read-store/late-views';
 import { READ_STORE, type ReadStore, type ViewStore } from '#read-store/read-store';
 import { rememberDocuments } from '#read-store/remembered-documents';
 import type { BackfillSource } from '#read-store/sqlite-backfill';
@@ -42,6 +43,7 @@ import { EVENT_OPENER, type EventOpener } from '#vault/sealed-events';
 import type { OwnerKeys } from '#vault/owner-keys';
 import { VAULT, type Vault } from '#vault/vault';
 import type { StoredHistory } from '#event-store/event-chain';
+import { isInUse } from './cli/data-folder.js';
 import { enterDataFolder, findSecretKey, keepHeadLineIn, knownSecretKey, refuseHalfRestored } from './data-folder.js';
 import { adoptRotatedKey } from './rotated-key.js';
 import { refusingUnwritable, watchDiskSpace, watchedFolder } from './disk-guard.js';
@@ -104,6 +106,8 @@ type Stores = Pick<Ports, 'readStore' | 'sharedState' | 'keyRing'> & OpenBus & {
 export interface EventStoreUse {
   /** Check the file first, as after a process that did not end in order. */
   readonly checked: boolean;
+  /** Called before that, once it is sure that nobody else is at work on the folder. */
+  readonly onCheck?: () => void;
   /** null: nothing will be appended. */
   readonly secretKey: Uint8Array | null;
 }
@@ -228,7 +232,7 @@ async function openBus(
 }
 
 /** What of the event store is checked when it is opened. */
-interface StoreCheck extends Pick<StartCheck, 'extent'> {
+interface StoreCheck extends Pick<StartCheck, 'extent' | 'left'> {
   /** The file itself. */
   readonly checked: boolean;
 }
@@ -238,9 +242,10 @@ async function openStores(
   config: Config,
   logger: Logger,
   secretKey: Uint8Array,
-  { checked, extent, ...options }: OpenOptions & StoreCheck,
+  { checked, extent, left, ...options }: OpenOptions & StoreCheck,
 ): Promise<Stores> {
-  const eventStore = await openEventStore(config, logger, { checked, secretKey });
+  const onCheck = (): void => logger.warn({}, 'the last process did not end in order; checking the event store');
+  const eventStore = await openEventStore(config, logger, { checked, onCheck, secretKey });
   let readStore: ViewStore | null = null;
   try {
     readStore = await openReadStore(config, logger, options);
@@ -255,7 +260,7 @@ async function openStores(
         'some keys are still sealed with a former SECRET_KEY; `meerkat secret-key rotate` goes on with that',
       );
     }
-    await checkEventsAtStart({ eventStore, secretKey, logger, extent });
+    await checkEventsAtStart({ eventStore, secretKey, logger, extent, left });
     // Looked at here, so that a fault of it ends the start; it is opened again by what keeps pages.
     await (await openSnapshots(config, logger, checked)).close();
     return { eventStore, readStore, sharedState, keyRing, ...(await openBus(config, logger, eventStore, secretKey)) };
@@ -316,14 +321,18 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
   if (options.isRestore !== true) refuseHalfRestored(config);
   await refuseArchive(config);
   const folder = embedded(config) ? enterDataFolder(config, logger) : null;
-  if (folder?.wasUnclean === true) logger.warn({}, 'the last process did not end in order; checking the event store');
   await adoptRotatedKey(config);
   const secretKey = findSecretKey(config);
   const verified = folder === null ? null : trackVerified(config, folder.wasUnclean, secretKey);
   const checked = folder?.wasUnclean === true;
   if (folder !== null && !checked) await giveBackPages(config);
-  const extent = verified?.extent ?? 'none';
-  const opened = await openStores(config, logger, secretKey, { checked, extent, ...options });
+  const { extent, left } = verified ?? { extent: 'none' as const, left: null };
+  const opened = await openStores(config, logger, secretKey, { checked, extent, left, ...options }).catch(
+    (error: unknown) => {
+      if (isInUse(error)) folder?.giveBack();
+      throw error;
+    },
+  );
   await verified?.checked(opened.eventStore);
   const appends = watchAppends(opened.eventStore);
   const stores = { ...opened, eventStore: appends.eventStore };
@@ -383,7 +392,7 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
       await readStore.close();
       const lastPosition = verified === null ? null : await eventStore.lastPosition().catch(() => null);
       await eventStore.close();
-      verified?.left(lastPosition);
+      verified?.ended(lastPosition);
       folder?.leave();
     },
   };
@@ -393,7 +402,7 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
 export function portsModule(
   config: Config,
   logger: Logger,
-  ports: Ports & { readonly builtViews: BuiltViews; readonly purger: ContentPurger },
+  ports: Ports & { readonly builtViews: BuiltViews & LateViews; readonly purger: ContentPurger },
   address: PublicAddress,
 ): DynamicModule {
   const { current, former } = ports.keyRing;
@@ -408,7 +417,7 @@ export function portsModule(
     { provide: STORED_EVENTS, useValue: ports.storedEvents },
     { provide: CONTENT_PURGER, useValue: ports.purger },
     { provide: EVENT_OPENER, useValue: ports.opener },
-    { provide: HEAD_SIGNER, useValue: createHeadSigner(...keys) },
+    { provide: AUDIT_SIGNER, useValue: createAuditSigner(...keys) },
     { provide: HEAD_LINES, useValue: ports.keepHeadLine },
     { provide: STORED_STREAMS, useValue: ports.storedStreams },
     { provide: BUS, useValue: ports.bus },

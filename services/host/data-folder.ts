@@ -24,6 +24,8 @@ interface DataFolder {
   readonly path: string;
   readonly wasUnclean: boolean;
   leave(): void;
+  /** Somebody else is in it: the marker is theirs again, and not that of a process that ended without a word. */
+  giveBack(): void;
 }
 
 /** Makes a folder and those above it. Not by `recursive`: that never returns where a file system answers ENOENT, as /proc does. */
@@ -86,7 +88,7 @@ function closeToOthers(dataDir: string, logger: Logger): void {
 }
 
 /** The files that this product makes itself, by their names. */
-const ownFile = /^(secret\.key(\.next)?|unclean|verified|[a-z]+\.db(-wal|-shm|-journal)?)$/;
+const ownFile = /^(secret\.key(\.next)?|unclean|verified|address|[a-z]+\.db(-wal|-shm|-journal)?)$/;
 
 /**
  * Throws `ConfigError` where something else than a file has the name of one of ours: a link would be written through, to
@@ -111,20 +113,26 @@ export function enterDataFolder({ dataDir }: Config, logger: Logger): DataFolder
     makeFolder(dataDir);
     refusePlanted(dataDir);
     closeToOthers(dataDir, logger);
-    const wasUnclean = existsSync(marker);
+    const before = existsSync(marker) ? readFileSync(marker, 'utf8') : null;
     const own = `${process.pid} ${randomBytes(8).toString('hex')}\n`;
     replaceFile(marker, own);
+    const isOwn = (): boolean => existsSync(marker) && readFileSync(marker, 'utf8') === own;
     return {
       path: dataDir,
-      wasUnclean,
+      wasUnclean: before !== null,
       // The next process may have come in already: what it wrote stays.
       leave: () => {
-        if (existsSync(marker) && readFileSync(marker, 'utf8') === own) rmSync(marker, { force: true });
+        if (isOwn()) rmSync(marker, { force: true });
+      },
+      giveBack: () => {
+        if (before !== null && isOwn()) replaceFile(marker, before);
       },
     };
   } catch (error) {
     if (error instanceof ConfigError) throw error;
-    throw new ConfigError([`DATA_DIR: ${dataDir} cannot be written (${String(error)}); set another folder.`]);
+    const isFull = error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
+    const remedy = isFull ? 'the disk is full: make room on it, then start again' : 'set another folder';
+    throw new ConfigError([`DATA_DIR: ${dataDir} cannot be written (${String(error)}); ${remedy}.`]);
   }
 }
 

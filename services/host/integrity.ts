@@ -24,6 +24,12 @@ const faultsNamed = 5;
 export const sayFault = ({ what, event: { stream, revision, type } }: EventFault): string =>
   `${stream}@${revision} (${type}) ${whatHappened[what]}`;
 
+/** Said where fewer events are there than an orderly end left; null where none are missing at the end. */
+export function sayEndGone(left: number | null, lastPosition: number | null): string | null {
+  if (left === null || left <= (lastPosition ?? 0)) return null;
+  return `the events end at position ${lastPosition ?? 0}, and went to ${left} when Meerkat was stopped: those in between are gone`;
+}
+
 /** Events are not as they were written: the process ends with exit code 65. */
 export class EventsAltered extends Error {
   constructor(readonly faults: readonly EventFault[]) {
@@ -108,13 +114,18 @@ export interface StartCheck {
   readonly logger: Logger;
   /** What is to be looked at: all, what stands behind a position, or nothing where the last process ended in order. */
   readonly extent: 'all' | 'none' | { readonly after: number };
+  /** How far the events went when the last process ended in order; null: not known. */
+  readonly left: number | null;
 }
 
 /** From the first start on every event has a MAC. Rejects with `EventsAltered`, or `ConfigError` where the key is another one. */
-export async function checkEventsAtStart({ eventStore, secretKey, logger, extent }: StartCheck): Promise<void> {
+export async function checkEventsAtStart({ eventStore, secretKey, logger, extent, left }: StartCheck): Promise<void> {
   const chain = createEventChain(secretKey);
   const { stored: history } = eventStore;
   const end = await eventStore.lastPosition();
+  const endGone = sayEndGone(left, end);
+  // No reason to refuse: an older copy that an operator put back ends so, too. Nobody else must overlook it.
+  if (endGone !== null) logger.error({ left, end }, endGone);
   const { signedAfter, faults } = await recordOf(history, secretKey);
   if (signedAfter === null) {
     // Of an older version; or its record was taken away, and then other MACs are there.

@@ -5,6 +5,7 @@ import { NestFactory } from '@nestjs/core';
 import { AppError, unreachable } from '#runtime/errors';
 import { shownAddress } from '#runtime/engine-address';
 import { ConfigError, readConfig, type Config } from '#runtime/config';
+import { ownAddress } from '#runtime/own-address';
 import { roles, type ServiceRole } from '#runtime/settings';
 import { watchEventLoop } from '#runtime/event-loop';
 import { ignoreInspectorSignal } from '#runtime/inspector-signal';
@@ -12,7 +13,8 @@ import { createLogger, type Logger } from '#runtime/logger';
 import type { SetupLink } from '../accounts/service.js';
 import { findBrowser, type BrowserPlace } from '#page-loader/browser/find-browser';
 import { openPorts, portsModule } from './composition.js';
-import { pageParserOf, version } from './page-parts.js';
+import { leaveAddress } from './left-address.js';
+import { embedded, pageParserOf, version } from './page-parts.js';
 import { EventsAltered, sayFault } from './integrity.js';
 import { ServerUnreachable } from './wait-for-server.js';
 
@@ -57,12 +59,6 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-function baseUrl({ publicUrl, host }: Config, port: number): string {
-  if (publicUrl !== null) return publicUrl.replace(/\/+$/, '');
-  const shown = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
-  return `http://${shown.includes(':') ? `[${shown}]` : shown}:${port}`;
-}
-
 /** Runs the services that `config.roles` names. Rejects with `ConfigError` where a setting or a part cannot be used. */
 export async function run(config: Config, logger: Logger): Promise<Running> {
   const ports = await openPorts(config, logger);
@@ -100,11 +96,12 @@ export async function run(config: Config, logger: Logger): Promise<Running> {
       application = http;
       await http.listen(config.port, config.host);
       const { port } = http.getHttpServer().address() as { readonly port: number };
-      url = baseUrl(config, port);
+      url = ownAddress(config, port);
+      if (embedded(config) && config.roles.includes('gateway')) leaveAddress(config, url);
     } else {
       application = await NestFactory.createApplicationContext(root, { logger: false, abortOnError: false });
     }
-    known.resolve(url ?? baseUrl(config, config.port));
+    known.resolve(url ?? ownAddress(config, config.port));
     const started = application;
     const stop = async (): Promise<void> => {
       loopWatch.stop();
@@ -164,6 +161,9 @@ function banner(config: Config, { url, setupLink }: Running): string {
     `  ${'pages'.padEnd(12)} ${pageParserOf(config) === 'lexbor' ? 'lexbor' : 'parse5 (npm run build:parser makes a faster parser)'}`,
     `  ${'browser'.padEnd(12)} ${shownBrowser(findBrowser(config))}`,
     `  ${'mail'.padEnd(12)} ${config.smtpUrl === null ? 'off (set SMTP_URL to send e-mail)' : new URL(config.smtpUrl).host}`,
+    ...(config.publicUrl === null && url !== null
+      ? [`  ${'links'.padEnd(12)} begin with ${url} (set PUBLIC_URL to where other machines reach this one)`]
+      : []),
     ...(url === null || !config.roles.includes('gateway') ? [] : [`  ${'API'.padEnd(12)} ${url}/docs`]),
     ...(setupLink === null ? [] : ['', `  Set it up once, here: ${setupLink}`]),
     '',

@@ -8,6 +8,7 @@ import { resetAfterRewind, type RewindDeps } from '#eventing/store-rewind';
 import { aboutEach, isForgotten, settled, type Projected } from '#eventing/projected';
 import { startProjection, type ProjectionOptions } from '#eventing/projection';
 import { createBuiltViews, type BuiltViews } from '#read-store/built-views';
+import { createLateViews, type LateViews } from '#read-store/late-views';
 import { asBuilt, type AnyView, type ViewStore } from '#read-store/read-store';
 import { createViewBuilder, type BuiltDocuments, type ViewBuilder } from '#eventing/rebuild/view-builder';
 import { AppError } from '#runtime/errors';
@@ -113,13 +114,10 @@ export const keptViews: readonly KeptView[] = [
   ...accountProjections.map((projected) => kept(projected)),
 ];
 
-/** Whether all of them can answer. */
-export function builtViews({ readStore, eventStore }: Pick<Parts, 'readStore' | 'eventStore'>): BuiltViews {
-  return createBuiltViews(
-    readStore,
-    eventStore,
-    keptViews.map(({ view }) => view),
-  );
+/** Whether all of them can answer. Called at the start, before anything is appended. */
+export function builtViews({ readStore, eventStore }: Pick<Parts, 'readStore' | 'eventStore'>): BuiltViews & LateViews {
+  const views = keptViews.map(({ view }) => view);
+  return { ...createBuiltViews(readStore, eventStore, views), ...createLateViews(readStore, eventStore, views) };
 }
 
 /** Who publishes keeps its place here. */

@@ -19,6 +19,7 @@ import { hashEmail } from '../accounts/member-email.js';
 import type { ResetLink } from './cli/product.js';
 import { keyRingAt, openHistory } from './composition.js';
 import { knownSecretKey } from './data-folder.js';
+import { linkBaseOf } from './left-address.js';
 
 const organizationPrefix = organizationStream('');
 
@@ -57,7 +58,7 @@ export async function printResetLinks(config: Config, email: string): Promise<re
   }
   const { organizations, pepper } = await installationOf(config, secretKey);
   const emailHash = hashEmail(email, pepper);
-  const baseUrl = (config.publicUrl ?? `http://${config.host}:${config.port}`).replace(/\/+$/, '');
+  const baseUrl = linkBaseOf(config);
   const links = organizations.flatMap((organization) => {
     if (organization.status === 'none') return [];
     const { id, name, plan, rateLimit, members } = organization;

@@ -51,16 +51,35 @@ function writeVerifiedMark(dataDir: string, chain: EventChain, mark: VerifiedMar
   }
 }
 
+/**
+ * How far the events went when a process that kept them in a file here ended in order. null where that is not known: what
+ * was written after the start of one that did not end in order is in no mark.
+ */
+export function positionLeft(
+  { dataDir, eventStoreUrl }: Pick<Config, 'dataDir' | 'eventStoreUrl'>,
+  secretKey: Uint8Array,
+): number | null {
+  const mark = eventStoreUrl === 'sqlite' ? readVerifiedMark(dataDir, createEventChain(secretKey)) : null;
+  return mark === null || mark.file === null ? null : mark.position;
+}
+
+/** The operator goes on with the events as they are. */
+export function forgetVerified({ dataDir }: Pick<Config, 'dataDir'>): void {
+  rmSync(markFile(dataDir), { force: true });
+}
+
 /** So many events are checked in a second or two; of more, only what came since the mark. */
 const checkedWhole = 200_000;
 
 export interface VerifiedTrack {
   /** What a start has to look at. */
   readonly extent: StartCheck['extent'];
+  /** How far the events have to go. */
+  readonly left: StartCheck['left'];
   /** What there is was found to be whole. */
   checked(eventStore: Pick<EventStore, 'lastPosition'>): Promise<void>;
   /** The process ended in order, and the events are closed. null: how far they go is not known. */
-  left(lastPosition: number | null): void;
+  ended(lastPosition: number | null): void;
 }
 
 /** To be called before the event store is opened, which may change its file. */
@@ -80,15 +99,17 @@ export function trackVerified(
     return isAsLeft ? 'none' : 'all';
   };
   const extent = extentOf();
+  const left = positionLeft({ dataDir, eventStoreUrl }, secretKey);
   // What is not found whole now must not be taken as whole by the next start.
-  if (extent === 'all') rmSync(markFile(dataDir), { force: true });
+  if (extent === 'all') forgetVerified({ dataDir });
   return {
     extent,
+    left,
     async checked(eventStore) {
       const position = await eventStore.lastPosition();
       if (position !== null) writeVerifiedMark(dataDir, chain, { position, file: null });
     },
-    left(position) {
+    ended(position) {
       if (position !== null) writeVerifiedMark(dataDir, chain, { position, file: fileState() });
     },
   };

@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AuditVerification } from '#contracts/audit';
 import { auditedPrefixes } from '#contracts/audit';
-import { auditHead, createHeadSigner, type HeadSigner, type SignedHead } from '#eventing/audit-heads';
+import { auditHead, createAuditSigner, type AuditSigner, type SignedHead } from '#eventing/audit-heads';
 import { createChainCheck, isAudited } from '#eventing/verify-audit';
 import type { StoredEvent, StoredHistory } from '#event-store/event-chain';
 import { openStoredCopy } from '#event-store/sqlite-stored';
@@ -21,7 +21,7 @@ import { toRecorded } from './folded-history.js';
 import { auditEvents } from './integrity.js';
 
 /** As the data folder keeps them, or as they came by the log: lines with a head in it. */
-async function headsIn(file: string, signer: HeadSigner, isRequired: boolean): Promise<readonly SignedHead[]> {
+async function headsIn(file: string, signer: AuditSigner, isRequired: boolean): Promise<readonly SignedHead[]> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     if (!isRequired) return '';
     throw new Refused('no_heads', `${file} cannot be read (${String(error)}).`);
@@ -87,7 +87,7 @@ export async function verifyBackup(
   const { stored, lastPosition, close } = openStoredCopy(join(folder, 'events.db'));
   try {
     const { current, former } = await keyRingAt(stored, secretKey);
-    const signer = createHeadSigner(current, ...former.map(({ key }) => key));
+    const signer = createAuditSigner(current, ...former.map(({ key }) => key));
     const kept = await headsIn(auditHeadsFile({ dataDir: folder }), signer, false);
     const elsewhere = headsFile === null ? [] : await headsIn(headsFile, signer, true);
     const chains = createChains([...kept, ...elsewhere]);

@@ -58,6 +58,7 @@ async function exported(product: Product, { format, since, to, cursor, follow }:
   refuseEmptyFolder(config);
   const ending = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ending.abort());
+  process.stdout.once('error', () => ending.abort());
   const isFile = to !== undefined && !/^[a-z][a-z0-9+.-]*:\/\//i.test(to);
   const target = isFile ? resolve(to) : (to ?? null);
   const cursorFile = cursor !== undefined ? resolve(cursor) : isFile ? `${target}.cursor` : null;

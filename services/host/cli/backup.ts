@@ -15,8 +15,9 @@ const seconds = (milliseconds: number): string => `${(milliseconds / 1_000).toFi
 const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`;
 
 function sayHeldBack({ heldBack }: HeldBack): void {
-  printNote(`${heldBack} deliveries were not over at the time of the backup and are held back (suppressed, restored):`);
-  printNote('whether they were sent since nobody knows; POST /api/deliveries/{id}/resend sends one.');
+  const were = heldBack === 1 ? '1 delivery was not over' : `${heldBack} deliveries were not over`;
+  printNote(`${were} at the time of the backup and held back (suppressed, restored): nobody knows`);
+  printNote('whether it was sent since; POST /api/deliveries/{id}/resend sends one.');
 }
 
 /** It is made all the same: what is there may be all that there is. */

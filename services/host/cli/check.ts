@@ -51,10 +51,14 @@ function refusalLines(error: AppError, file: string, bytes: Uint8Array, input: T
     const text = input === null ? null : textOf(input, detail);
     return text === null || line === undefined ? [] : codeFrame(text, line, column ?? 1);
   });
+  // Most sentences begin with the field that they are about; of an address there may be several in a task.
+  const [first] = details;
+  const place = first === undefined || error.message.includes(first.field) ? [] : [`  in ${plain(first.field)}`];
   const more = details.slice(1).map(({ field, message }) => `  ${plain(field)} ${plain(message)}`);
   const hint = hintFor(error);
   return [
     `${styled('red', 'refused')}  ${plain(error.message.replace(/^The body\b/, file))} (${error.reason})`,
+    ...place,
     ...placeInFile(error, bytes),
     ...frames,
     ...more,
@@ -83,7 +87,7 @@ function shownValue(value: unknown): string {
 function listening({ actions }: TaskInput, kind: string): string {
   const types = actions
     .filter(({ enabled, on }) => enabled && on.some((name) => name === kind))
-    .map(({ type }) => type);
+    .map((action) => action.type ?? action.contact);
   return types.join(', ');
 }
 
@@ -133,6 +137,16 @@ function messageLines({ actionType, kind, title, text, request, error }: Message
 const smtpNote =
   'Note: SMTP_URL is not set here; an instance without it refuses this task, because it has an e-mail action.';
 
+/** Contacts are known to a server: here nothing can be shown of what goes to them. */
+function contactNote({ actions }: TaskInput): string | null {
+  const names = new Set(
+    actions.flatMap((action) => (action.type === undefined && action.enabled ? [action.contact] : [])),
+  );
+  if (names.size === 0) return null;
+  const named = [...names].map((name) => plain(name)).join(', ');
+  return `Note: what goes to contacts (${named}) is not shown here: a server knows them (POST /api/notifications/test).`;
+}
+
 async function checkFile(product: Product, file: string, isJson: boolean): Promise<number> {
   const config = readConfig();
   const bytes = await readInputFile(file);
@@ -143,6 +157,8 @@ async function checkFile(product: Product, file: string, isJson: boolean): Promi
       config.smtpUrl === null &&
       input.actions.some(({ type }) => type !== undefined && declarationOf(type).needs === 'smtp');
     if (lacksMail) printNote(smtpNote);
+    const left = contactNote(input);
+    if (left !== null) printNote(left);
     const bench = await product.openTrialBench(config);
     try {
       const trial = await bench.run(input, await bench.check(input));

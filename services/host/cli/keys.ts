@@ -1,9 +1,12 @@
-/** `meerkat keys`: made without a running server, by anybody who may open the data folder anyway; listed and revoked over the API. */
+/**
+ * `meerkat keys`: made without a running server, by anybody who may open the data folder anyway, or by the server that
+ * runs on it; listed and revoked over the API.
+ */
 import { InvalidArgumentError, type Command } from 'commander';
 import { z } from 'zod';
-import { keyInput, scope, type Scope } from '#contracts/account';
+import { keyInput, scope, type CreatedKey, type KeyInput, type Scope } from '#contracts/account';
 import { validated } from '#http/validation';
-import { readClientSettings, readConfig, type ClientSettings } from '#runtime/config';
+import { ConfigError, readClientSettings, readConfig, type ClientSettings } from '#runtime/config';
 import { askJson } from './client.js';
 import { isInUse, refuseEmptyFolder } from './data-folder.js';
 import type { Product } from './product.js';
@@ -23,14 +26,25 @@ function parseScopes(text: string): Scope[] {
   });
 }
 
-function refuseWhileServerRuns(error: unknown): never {
-  if (isInUse(error)) {
+function clientSettingsWhileServerRuns(): ClientSettings {
+  try {
+    return readClientSettings();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
     throw new Refused(
       'server_running',
-      'A server runs on this DATA_DIR: ask it for the key (POST /api/keys with an admin key), or stop it first.',
+      `A server runs on this DATA_DIR and makes the key where it knows who asks. ${error.faults.join('; ')}. Or stop it first.`,
     );
   }
-  throw error;
+}
+
+const answeredKey = z.object({ data: z.looseObject({ id: z.string(), scopes: z.array(scope), key: z.string() }) });
+
+async function askServer(input: KeyInput): Promise<Pick<CreatedKey, 'id' | 'scopes' | 'key'>> {
+  const settings = clientSettingsWhileServerRuns();
+  const answer = answeredKey.safeParse(await askJson(settings, '/api/keys', { method: 'POST', json: input }));
+  if (!answer.success) throw new Refused('not_meerkat', `${settings.url} does not answer like a Meerkat.`);
+  return answer.data.data;
 }
 
 const pageLimit = 100;
@@ -87,7 +101,7 @@ export function addKeys(program: Command, product: Product): void {
   addOnline(keys);
   keys
     .command('create')
-    .description('make an API key while no server runs on DATA_DIR')
+    .description('make an API key on DATA_DIR; while a server runs on it, by that server, with MEERKAT_API_KEY')
     .requiredOption('--name <name>', 'what it is for')
     .requiredOption('--scopes <list>', `some of ${scope.options.join(',')}`, parseScopes)
     .option('--json', 'answer as one JSON document')
@@ -95,7 +109,10 @@ export function addKeys(program: Command, product: Product): void {
       const input = validated(keyInput, { name, scopes }, 'body');
       const config = readConfig();
       refuseEmptyFolder(config);
-      const created = await product.createKey(config, input).catch(refuseWhileServerRuns);
+      const created = await product.createKey(config, input).catch((error: unknown) => {
+        if (isInUse(error)) return askServer(input);
+        throw error;
+      });
       if (json === true) return printJson(created);
       printNote(`${created.id} may ${created.scopes.join(', ')}. The key is shown this once:`);
       printResult(created.key);

@@ -28,6 +28,17 @@ export function printNote(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
+/** Where nobody reads results any more, as behind `| head`, the command still does what it was asked for: that is no defect. */
+function ignoreGoneReader(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
+}
+
+export function allowGoneReaders(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    if (!stream.listeners('error').includes(ignoreGoneReader)) stream.on('error', ignoreGoneReader);
+  }
+}
+
 /** One JSON document on one line, for machines. */
 export function printJson(value: unknown): void {
   printResult(JSON.stringify(value));
