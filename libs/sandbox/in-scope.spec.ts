@@ -97,19 +97,24 @@ describe('page.report', () => {
     const { values } =
       await evaluate(`page.report('node', document.querySelector('h1')); page.report('list', [...document.querySelectorAll('li')]);
       page.report('map', new Map([['a', new Set([1, 2n])]])); page.report('date', new Date(0)); page.report('none', undefined);
-      page.report('__proto__', 1); page.report('f', () => 1); true`);
+      page.report('f', () => 1); true`);
     expect(Object.entries(values)).toEqual([
       ['node', 'Hello world'],
       ['list', ['one', 'two', 'three']],
       ['map', { a: [1, '2'] }],
       ['date', '1970-01-01T00:00:00.000Z'],
       ['none', null],
-      ['__proto__', 1],
       ['f', null],
     ]);
     expect((await failureOf('const a = {}; a.a = a; page.report("a", a)')).message).toBe(
       'TypeError: circular reference',
     );
+  });
+
+  it('refuses the one name that most of what reads JSON loses', async () => {
+    const failure = await failureOf("page.report('constructor', 1);\npage.report('__proto__', 2); true");
+    expect(failure).toMatchObject({ reason: 'threw', line: 2 });
+    expect(failure.message).toContain('"__proto__" cannot be the name of a value');
   });
 });
 

@@ -103,9 +103,9 @@ export function createQuickJsSandbox(options: QuickJsSandboxOptions = {}): Quick
 
     check: (code) => checks.check(code),
 
-    async evaluate(job: EvaluationJob): Promise<EvaluationResult> {
+    async evaluate(job: EvaluationJob, { isLong } = { isLong: false }): Promise<EvaluationResult> {
       const startedMs = performance.now();
-      const outcome = await supervisor.run('evaluate', job, { cpuMs: job.limits.cpuMs, isUrgent: false });
+      const outcome = await supervisor.run('evaluate', job, { cpuMs: job.limits.cpuMs, isUrgent: false, isLong });
       if (outcome.ok) return outcome.result;
       const spentMs = performance.now() - startedMs;
       const isParsing = outcome.ended === 'parse_time' || outcome.ended === 'parse_memory';

@@ -152,8 +152,11 @@ export type ScriptResult = { readonly logs: readonly LogLine[] } & (
 export interface Sandbox {
   /** Reads code without running it: its form, or the first syntax error with line and column (from 1) in the user's own text. */
   check(code: string): Promise<CheckedCode>;
-  /** Runs code against a page in a fresh, isolated sandbox. Never rejects for what the code or the page does. */
-  evaluate(job: EvaluationJob): Promise<EvaluationResult>;
+  /**
+   * Runs code against a page in a fresh, isolated sandbox. Never rejects for what the code or the page does. `isLong`: it took long
+   * the last time, so where it has to be tried alone it delays no other such job.
+   */
+  evaluate(job: EvaluationJob, expected?: { readonly isLong: boolean }): Promise<EvaluationResult>;
   /** Runs an action's code without a page. Never rejects for what the code does. */
   runScript(job: ScriptJob): Promise<ScriptResult>;
   /** Ends every worker; jobs in flight answer `sandbox_unavailable`. */

@@ -77,6 +77,11 @@ export class EvaluatorProcess {
     return hasRoom;
   }
 
+  /** It starts its threads now, so that its first jobs wait for none. */
+  warmUp(): void {
+    this.#signal(signals.warmUp);
+  }
+
   /** While it has work it keeps the product running and must answer pings. */
   setWorking(isWorking: boolean): void {
     if (this.#isWorking === isWorking) return;
@@ -160,7 +165,11 @@ export class EvaluatorProcess {
   }
 
   #ask(): void {
-    this.send({ id: 0, word: signals.ping, ms: 0, text: '' }, new Uint8Array(0));
+    this.#signal(signals.ping);
+  }
+
+  #signal(word: number): void {
+    this.send({ id: 0, word, ms: 0, text: '' }, new Uint8Array(0));
   }
 
   #isSilent(unansweredMs: number): boolean {

@@ -50,6 +50,8 @@ interface Job {
   readonly byteLength: number;
   readonly cpuMs: number;
   readonly isUrgent: boolean;
+  /** It took long the last time. */
+  readonly isLong: boolean;
   readonly answerLimits: AnswerLimits;
   settle(outcome: { readonly ok: true; readonly result: JobKinds[JobKind]['result'] } | Ending): void;
 }
@@ -306,7 +308,10 @@ function outcomeOf(
   return { ok: false, ended, ...(text === '' ? {} : { message: text.slice(0, longestMessage) }) };
 }
 
-/** Jobs that are tried alone, side by side: one that holds its process up to its deadline holds up no other. */
+/**
+ * Jobs that are tried alone, side by side: one that holds its process up to its deadline holds up no other. Those that took long
+ * before are tried in the first quarantine alone.
+ */
 const quarantines = 2;
 
 function quarantineOf(settings: SupervisorSettings): ProcessQueue {
@@ -328,15 +333,18 @@ export class EvaluatorSupervisor implements JobRunner {
   readonly #shared: ProcessQueue;
   readonly #quarantines: readonly ProcessQueue[];
   /** Quarantines without a job. */
-  readonly #free: ProcessQueue[];
-  /** Jobs that were in flight when a process died, and wait for a quarantine. */
+  readonly #free: Set<ProcessQueue>;
+  /**
+   * Jobs that were in flight when a process died, and wait for a quarantine, the one that was sent last first: it had least time
+   * to do it, and those that were there for long may hold up a quarantine for as long again.
+   */
   readonly #suspects: Job[] = [];
   #isClosed = false;
 
   constructor(settings: SupervisorSettings) {
     const { workers, spareWorkers } = settings;
     this.#quarantines = Array.from({ length: quarantines }, () => quarantineOf(settings));
-    this.#free = [...this.#quarantines];
+    this.#free = new Set(this.#quarantines);
     this.#shared = new ProcessQueue({
       ...settings,
       use: 'shared',
@@ -357,7 +365,7 @@ export class EvaluatorSupervisor implements JobRunner {
   run<Kind extends JobKind>(
     kind: Kind,
     job: JobKinds[Kind]['job'],
-    options: { readonly cpuMs: number; readonly isUrgent: boolean },
+    options: { readonly cpuMs: number; readonly isUrgent: boolean; readonly isLong?: boolean },
   ): Promise<JobOutcome<Kind>> {
     return new Promise((resolve) => {
       if (this.#isClosed) return resolve({ ok: false, ended: 'unavailable' });
@@ -367,6 +375,7 @@ export class EvaluatorSupervisor implements JobRunner {
         return resolve({ ok: false, ended: 'parse_memory' });
       }
       this.#shared.add({
+        isLong: false,
         ...options,
         encoded,
         byteLength,
@@ -384,10 +393,12 @@ export class EvaluatorSupervisor implements JobRunner {
   }
 
   #runApart(): void {
-    for (let queue = this.#free[0]; queue !== undefined && this.#suspects.length > 0; queue = this.#free[0]) {
-      const job = this.#suspects.shift();
-      if (job === undefined) return;
-      this.#free.shift();
+    for (const queue of this.#quarantines) {
+      const mayBeLong = queue === this.#quarantines[0];
+      const at = this.#free.has(queue) ? this.#suspects.findLastIndex(({ isLong }) => mayBeLong || !isLong) : -1;
+      const [job] = at === -1 ? [] : this.#suspects.splice(at, 1);
+      if (job === undefined) continue;
+      this.#free.delete(queue);
       this.#runAlone(queue, job);
     }
   }
@@ -396,7 +407,7 @@ export class EvaluatorSupervisor implements JobRunner {
     queue.add({
       ...job,
       settle: (outcome) => {
-        this.#free.push(queue);
+        this.#free.add(queue);
         job.settle(outcome);
         this.#runApart();
       },

@@ -36,7 +36,7 @@ function serve(pool: WorkerPool): void {
   }
 
   async function run({ id, word, ms, text, body }: Frame): Promise<void> {
-    if (id === 0) return send(0, signals.pong, '');
+    if (id === 0) return word === signals.warmUp ? await pool.warmUp() : send(0, signals.pong, '');
     const kind = jobKinds[word % urgentMark];
     if (kind === undefined) return exit();
     const isUrgent = word >= urgentMark;

@@ -23,12 +23,12 @@ export type JobOutcome<Kind extends JobKind> =
   { readonly ok: true; readonly result: JobKinds[Kind]['result'] } | Ending;
 export type TextOutcome = { readonly ok: true; readonly text: string } | Ending;
 
-/** Runs jobs. Never rejects for what a job does; `isUrgent` puts a job before all that wait. */
+/** Runs jobs. Never rejects for what a job does; `isUrgent` puts a job before all that wait, `isLong` is one that took long before. */
 export interface JobRunner {
   run<Kind extends JobKind>(
     kind: Kind,
     job: JobKinds[Kind]['job'],
-    options: { readonly cpuMs: number; readonly isUrgent: boolean },
+    options: { readonly cpuMs: number; readonly isUrgent: boolean; readonly isLong?: boolean },
   ): Promise<JobOutcome<Kind>>;
 }
 
@@ -102,8 +102,8 @@ export interface EvaluatorSettings {
   readonly lexborPath: string | null;
 }
 
-/** Frames of no job (id 0): the evaluator is ready, the product pings, the evaluator answers. */
-export const signals = { ready: 1, ping: 2, pong: 3 } as const;
+/** Frames of no job (id 0): the evaluator is ready, the product pings, the evaluator answers, and starts its threads ahead of any job. */
+export const signals = { ready: 1, ping: 2, pong: 3, warmUp: 4 } as const;
 /** Added to the number of a job's kind. */
 export const urgentMark = 16;
 

@@ -60,6 +60,7 @@ export class Standby {
     if (this.#process !== null) return;
     try {
       this.#process = this.#open();
+      this.#process.warmUp();
       this.#lookSoon();
     } catch {
       // The next job starts one itself, and says why it cannot.

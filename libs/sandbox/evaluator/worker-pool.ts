@@ -6,8 +6,9 @@ import { readFile } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
 import { withTimeoutOr } from '#concurrency/timeout';
 import type { GuestImage } from '../guest/guest.js';
+import { defaultSandboxLimits, type EvaluationJob } from '../sandbox.js';
 import { threadFlags } from './permissions.js';
-import { concludeMs, phases, progressWords, wallFactor } from './messages.js';
+import { concludeMs, encodeJob, phases, progressWords, wallFactor } from './messages.js';
 import type { EncodedJob, Ended, EvaluatorSettings, TextOutcome, WorkerReply, WorkerSettings } from './messages.js';
 
 export interface PoolSettings extends EvaluatorSettings {
@@ -23,6 +24,25 @@ const shortestWatchMs = 10;
 const cpuUsageMs = 1_000;
 const startMs = 10_000;
 const heapLimits = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 32, stackSizeMb: 16 };
+
+/** What most code does with most pages. */
+export const firstJob: EvaluationJob = {
+  code: "return document.querySelector('#price').textContent.trim() !== '' && page.text.length > 0;",
+  form: 'body',
+  page: {
+    url: 'https://first.example/',
+    finalUrl: 'https://first.example/',
+    status: 200,
+    headers: {},
+    contentKind: 'html',
+    body: new TextEncoder().encode('<!doctype html><title>First</title><p class="a" id="price">1</p>'),
+  },
+  previous: null,
+  state: {},
+  seed: '',
+  nowMs: 0,
+  limits: defaultSandboxLimits,
+};
 
 interface WaitingJob {
   readonly request: EncodedJob;
@@ -111,6 +131,15 @@ export class WorkerPool {
       else this.#waiting.push(waiting);
       this.#dispatch();
     });
+  }
+
+  /** Starts every thread but the spares and has each do its first job, which takes ten times as long as any later one. */
+  async warmUp(): Promise<void> {
+    const encoded = encodeJob('evaluate', firstJob);
+    // Threads get bodies of their own.
+    const requests = Array.from({ length: this.#settings.workers }, () => ({ ...encoded, body: encoded.body.slice() }));
+    const { cpuMs } = firstJob.limits;
+    await Promise.all(requests.map((request) => this.run(request, { cpuMs, isUrgent: false })));
   }
 
   async close(): Promise<void> {
@@ -293,7 +322,8 @@ export class WorkerPool {
   }
 
   #shrinkWhenIdle(): void {
-    if (this.#idleTimer !== null) return;
+    // A process without an idle time ends with its job.
+    if (this.#idleTimer !== null || this.#settings.idleMs === 0) return;
     this.#idleTimer = setTimeout(() => {
       this.#idleTimer = null;
       const before = performance.now() - this.#settings.idleMs;

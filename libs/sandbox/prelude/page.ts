@@ -107,6 +107,9 @@ function pageNumber(source: unknown, given: unknown): unknown {
 }
 
 function report(name: string, value: unknown): void {
+  // Most of what reads JSON loses it, and what would be lost must not seem to be recorded.
+  if (name === '__proto__')
+    throw new TypeError('page.report: "__proto__" cannot be the name of a value; give it another.');
   // Infinity minus itself is NaN too, and nothing else that is a number.
   if (typeof value === 'number' && value - value !== 0) {
     throw endingError('not_a_number', `page.report: ${stringify(name)} is ${value}, which is no number to record.`);
