@@ -9,7 +9,7 @@ const loading: Readonly<Record<LoadFailureReason, string>> = {
   dns_failed: 'The name does not lead anywhere from this machine; is it spelt right?',
   connect_failed: 'Nobody listens there, or something on the way refuses; try the address from this machine.',
   tls_failed:
-    'fetch.tls takes an authority of your own (ca) or one certificate alone (fingerprint); EGRESS_CA_FILE names authorities for the whole instance.',
+    'A server without TLS is reached by http://. Of one with TLS, fetch.tls takes an authority of your own (ca) or one certificate alone (fingerprint); EGRESS_CA_FILE names authorities for the whole instance.',
   timed_out: 'fetch.timeoutSeconds gives the page more time, up to 120.',
   http_status: 'The statuses in fetch.acceptStatus are taken for a page; the default is ["2xx"].',
   too_large: 'fetch.maxBytes takes larger pages, up to 52428800.',

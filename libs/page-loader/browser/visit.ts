@@ -1,11 +1,11 @@
 /** One visit of a page in a browser context of its own: opened, waited for, read and photographed within its limits. */
 import { hash } from 'node:crypto';
 import type { BrowserContext, BrowserContextOptions, CDPSession, Page, Request, Response } from 'playwright-core';
-import { createSemaphore } from '#concurrency/semaphore';
 import type { FilteringProxy, Visit } from '#outbound/filtering-proxy';
 import { failureOf, isAccepted, reasonOf, statusMessage, type AttemptFailure } from '../attempt.js';
 import type { LoadedPage, LoadFailureReason, PageRequest, Rendering, RenderSettings } from '../page-loader.js';
 import type { BrowserProcess } from './browser-process.js';
+import { screenshotOf } from './screenshot.js';
 import { authorityOf, watchCertificates, type ShownCertificates } from './shown-certificate.js';
 import { StepFailed, takeSteps } from './steps.js';
 import { isTracker } from './trackers.js';
@@ -45,8 +45,6 @@ class VisitFailed extends Error {
 export class BrowserGone extends Error {}
 
 const memoryLookMs = 250;
-const screenshotMs = 3_000;
-const largestScreenshot = 8 * 1024 * 1024;
 /** For what the browser does at the end of its time. */
 const graceMs = 3_000;
 
@@ -201,22 +199,6 @@ async function waitUntilThere(page: Page, { waitFor, waitMs }: RenderSettings, l
   }
   if (waitMs > leftMs()) throw new VisitFailed('wait_failed', 'waitSeconds is longer than the time that was left.');
   if (waitMs > 0) await page.waitForTimeout(waitMs);
-}
-
-/** A picture of a long page takes some hundred MB while it is made: one after the other. */
-const pictures = createSemaphore(1);
-
-function screenshotOf(page: Page, render: RenderSettings): Promise<Uint8Array | null> {
-  return pictures.run(() => pictureOf(page, render));
-}
-
-async function pictureOf(page: Page, { viewport }: RenderSettings): Promise<Uint8Array | null> {
-  const quick = { type: 'png', timeout: screenshotMs, animations: 'disabled', caret: 'initial' } as const;
-  const whole = await page.screenshot({ ...quick, fullPage: true }).catch(() => null);
-  if (whole !== null && whole.byteLength <= largestScreenshot) return whole;
-  const clip = { x: 0, y: 0, ...viewport };
-  const part = await page.screenshot({ ...quick, clip }).catch(() => null);
-  return part !== null && part.byteLength <= largestScreenshot ? part : null;
 }
 
 /** Cookies and local storage, for the next visit. */
