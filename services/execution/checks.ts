@@ -1,4 +1,5 @@
 /** Checks as a part of their own: done here, or in the thread where pages are loaded. */
+import { availableParallelism } from 'node:os';
 import { createFairSlots } from '#concurrency/fair-slots';
 import type { PageLoader } from '#page-loader/page-loader';
 import type { Clock } from '#runtime/clock';
@@ -7,6 +8,7 @@ import type { Logger } from '#runtime/logger';
 import { defaultSandboxLimits, type Sandbox, type SandboxLimits } from '#sandbox/sandbox';
 import type { Snapshots } from '#snapshots/snapshots';
 import { KnownResults } from './known-results.js';
+import { LongEvaluations } from './long-evaluations.js';
 import type { CheckResult, OpenedCheck, PageDeps } from './run-check.js';
 
 export interface Checks {
@@ -38,7 +40,8 @@ export function createPageDeps(parts: PagePorts, config: Config): PageDeps {
   // A quarter more than one organisation may hold: there is always a slot for another.
   const slots = createFairSlots({
     slots: executionConcurrency + Math.ceil(executionConcurrency / 4),
-    shares: { organization: executionConcurrency },
+    shares: { organization: executionConcurrency, longOfOrganization: Math.ceil(executionConcurrency / 2) },
   });
-  return { ...parts, slots, limits: evaluationLimits(config), knownResults: new KnownResults() };
+  const longEvaluations = new LongEvaluations(availableParallelism());
+  return { ...parts, slots, longEvaluations, limits: evaluationLimits(config), knownResults: new KnownResults() };
 }

@@ -13,6 +13,7 @@ import { createEventVault } from '#vault/event-vault';
 import { hash } from 'node:crypto';
 import { opened, runOpenedCheck, type CheckInput, type CheckResult, type CheckDeps } from './run-check.js';
 import { KnownResults } from './known-results.js';
+import { LongEvaluations } from './long-evaluations.js';
 
 const taskId = 'ntf_00000000000000000000000001';
 const organizationId = 'org_00000000000000000000000001';
@@ -94,7 +95,8 @@ describe('a check of a task', () => {
       limits: { ...defaultSandboxLimits, cpuMs: 300 },
       snapshots,
       knownResults: new KnownResults(),
-      slots: createFairSlots({ slots: 8, shares: { organization: 8 } }),
+      slots: createFairSlots({ slots: 8, shares: { organization: 8, longOfOrganization: 8 } }),
+      longEvaluations: new LongEvaluations(8),
       clock: { now: () => clock.ms },
       logger: silentLogger,
     };

@@ -26,6 +26,7 @@ import {
   type EvaluationDeps,
 } from './page-evaluation.js';
 import type { KnownResult, KnownResults, KnownTask } from './known-results.js';
+import type { LongEvaluations } from './long-evaluations.js';
 import { screenshotIn, type TakenScreenshot } from './screenshots.js';
 import type { ShadowCode } from './shadow/shadow.js';
 
@@ -34,7 +35,8 @@ export interface PageDeps extends Omit<EvaluationDeps, 'vault'> {
   readonly snapshots: Snapshots;
   readonly knownResults: KnownResults;
   /** Pages that are read and evaluated at once. A check takes its slot once its site begins to send the page. */
-  readonly slots: FairSlots<'organization'>;
+  readonly slots: FairSlots<'organization' | 'longOfOrganization'>;
+  readonly longEvaluations: LongEvaluations;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -200,7 +202,7 @@ export async function previousText(
 
 /** What the code finds. The text of the previous page is much and seldom asked for: it is read once the code asks for it. */
 async function evaluate(
-  { sandbox, snapshots, logger, limits }: PageDeps,
+  { sandbox, snapshots, logger, limits, longEvaluations }: PageDeps,
   input: OpenedCheck,
   seen: SeenPage,
   body: Uint8Array,
@@ -211,7 +213,8 @@ async function evaluate(
     const { rendering, ...facts } = seen;
     const page: EvaluationJob['page'] = { ...facts, ...renderedFlag(rendering), body };
     const { evaluationFunction: code, codeForm: form } = spec;
-    const result = await sandbox.evaluate({ code, form, page, previous: before, state, seed, nowMs, limits });
+    const job: EvaluationJob = { code, form, page, previous: before, state, seed, nowMs, limits };
+    const result = await longEvaluations.run(taskId, (isLong) => sandbox.evaluate(job, { isLong }));
     return withShellHint(result, page);
   };
   if (previous === null) return run(null);
@@ -315,7 +318,7 @@ export async function opened(vault: Vault, { spec, stopping: _stopping, ...check
 
 /** Once `stopping` is aborted, a check that has not begun to load its page rejects. */
 export async function runOpenedCheck(deps: PageDeps, input: OpenedCheck, stopping: AbortSignal): Promise<CheckResult> {
-  const slot = slotOf(deps.slots, input.organizationId, stopping);
+  const slot = slotOf(deps, input, stopping);
   try {
     return await check(deps, input, slot, stopping);
   } finally {
@@ -325,11 +328,12 @@ export async function runOpenedCheck(deps: PageDeps, input: OpenedCheck, stoppin
 
 /** The slot of one check; `end` gives it back for good, also where it is still waited for. */
 function slotOf(
-  slots: PageDeps['slots'],
-  organizationId: string,
+  { slots, longEvaluations }: PageDeps,
+  { organizationId, taskId }: OpenedCheck,
   stopping: AbortSignal,
 ): LoadSlot & { readonly end: () => void } {
-  const keys = { organization: organizationId };
+  const isLong = longEvaluations.has(taskId);
+  const keys = { organization: organizationId, ...(isLong ? { longOfOrganization: organizationId } : {}) };
   let release: (() => void) | null = null;
   let hasEnded = false;
   const giveBack = (): void => {

@@ -17,6 +17,7 @@ import { createSqliteSnapshots } from '#snapshots/sqlite';
 import { withScreenshots } from '#snapshots/with-screenshots';
 import { createEventVault } from '#vault/event-vault';
 import { KnownResults } from './known-results.js';
+import { LongEvaluations } from './long-evaluations.js';
 import { recordedRunOf, type RecordedRun } from './past/recorded-runs.js';
 import { executeRun, type RunDeps } from './run.js';
 
@@ -141,7 +142,8 @@ export function runDeps(sandbox: Sandbox, outbound: Outbound, slots = 8): RunDep
       createSqliteSnapshots(':memory:', { keepCount: 10, keepDays: 30 }),
     ),
     knownResults: new KnownResults(),
-    slots: createFairSlots({ slots, shares: { organization: slots } }),
+    slots: createFairSlots({ slots, shares: { organization: slots, longOfOrganization: slots } }),
+    longEvaluations: new LongEvaluations(slots),
     leases: { ...createSoleLeases(), memberId: 'w1', isAlone: false },
   };
 }

@@ -7,6 +7,8 @@ import type { EventMetadata, EventStore } from '#event-store/event-store';
 import { shardCount, type Shards } from '#leases/leases';
 import type { FieldFilter, ReadStore } from '#read-store/read-store';
 import { toTimestamp, type Clock } from '#runtime/clock';
+import { createCountedLines, type CountedLines } from '#runtime/counted-lines';
+import { AppError } from '#runtime/errors';
 import type { Logger } from '#runtime/logger';
 import { runScheduleCommand } from './change-schedule.js';
 
@@ -86,8 +88,11 @@ export class DueSlots {
   /** Slots that were fired or passed over a moment ago, by task, in that order: until the view reaches them they are found again. */
   readonly #settled = new Map<string, { readonly commandId: string; readonly atMs: number }>();
 
+  readonly #failures: CountedLines;
+
   constructor(deps: DueSlotsDeps) {
     this.#deps = deps;
+    this.#failures = createCountedLines(deps.logger);
   }
 
   /** When the first one of those found is due. */
@@ -123,7 +128,7 @@ export class DueSlots {
   }
 
   async #fireNext(document: ScheduleDocument, nowMs: number): Promise<void> {
-    const { eventStore, logger } = this.#deps;
+    const { eventStore } = this.#deps;
     const { taskId, backsOff = false } = document;
     const { plan } = document;
     // The view says when a slot that waits may be fired: its run before has ended.
@@ -141,7 +146,9 @@ export class DueSlots {
       this.#settled.delete(taskId);
       this.#settled.set(taskId, { commandId, atMs: nowMs });
     } catch (error) {
-      logger.error({ taskId, error: String(error) }, 'a slot could not be fired; trying again');
+      // A cause that keeps one slot from being fired keeps all of them, several times a second.
+      const kind = error instanceof AppError ? error.reason : 'other';
+      this.#failures.warn(kind, { taskId, error: String(error) }, 'a slot could not be fired; trying again');
     }
   }
 }

@@ -11,6 +11,7 @@ import { shardCount, shardOf } from '#leases/leases';
 import { createSoleLeases } from '#leases/sole';
 import { projectBatch } from '#eventing/projected';
 import { createSqliteReadStore } from '#read-store/sqlite';
+import { unavailable } from '#runtime/errors';
 import { silentLogger } from '#runtime/logger';
 import { found } from '#runtime/probe.kit';
 import { scheduleDecider } from './domain/schedule.js';
@@ -137,6 +138,21 @@ describe('the timer', () => {
   it('fires a due slot once, however often it looks before the view has reached it', async () => {
     await Promise.all([fireDue(parts), fireDue(parts)]);
     await fireDue(parts);
+    expect(await fired()).toHaveLength(1);
+  });
+
+  it('says once what keeps slots from being fired, and not at each look', async () => {
+    const said: unknown[] = [];
+    const full = unavailable('disk_full', 'The disk of this instance is full.', 30);
+    const failing: TimerDeps = {
+      ...parts,
+      eventStore: { ...parts.eventStore, append: () => Promise.reject(full) },
+      logger: { ...silentLogger, warn: (_fields, line) => said.push(line), error: (_fields, line) => said.push(line) },
+    };
+    const slots = new DueSlots(failing);
+    for (let look = 0; look < 5; look += 1) await fireDue(failing, slots);
+    expect(said).toEqual(['a slot could not be fired; trying again']);
+    expect(await fireDue(parts)).toBe(1);
     expect(await fired()).toHaveLength(1);
   });
 

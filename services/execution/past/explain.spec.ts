@@ -293,6 +293,32 @@ describe('an explanation', () => {
     expect(answer).toMatch(/^No run was due: the task had been paused.+ Before that: The run of /);
   });
 
+  it('of a task that is paused names the time of pausing, whatever happened to it since', async () => {
+    await runAt(60, '<p id=p>no');
+    runs.clock.ms = start + 100_000;
+    await record(taskStream(taskId), { type: 'task.paused', data: {} });
+    runs.clock.ms = start + 101_000;
+    const stopped = plan({ active: false, nextDueAt: null });
+    await record(scheduleStream(taskId), { type: 'schedule.planned', data: { plan: stopped } });
+    runs.clock.ms = start + 200_000;
+    await taskWith({ confirmations: 2 });
+    await record(scheduleStream(taskId), { type: 'schedule.planned', data: { plan: { ...stopped, taskRevision: 1 } } });
+    expect((await at(210)).noRun?.message).toBe(`No run was due: the task had been paused since ${timeOf(100)}.`);
+  });
+
+  it('of a task that was made paused names the time of making', async () => {
+    const made = 'ntf_01jd00000000000000000000p1';
+    await record(taskStream(made), {
+      type: 'task.created',
+      data: { spec: document({}).spec, status: 'paused', createdBy: 'key:key_1' },
+    });
+    const stopped = plan({ taskId: made, active: false, nextDueAt: null });
+    runs.clock.ms = start + 5_000;
+    await record(scheduleStream(made), { type: 'schedule.planned', data: { plan: stopped } });
+    const { noRun } = await explain(deps, { taskId: made, at: timeOf(9) }, organizationId);
+    expect(noRun?.message).toBe(`No run was due: the task had been paused since ${timeOf(0)}.`);
+  });
+
   it('of a task that backs off does not blame the instance', async () => {
     await runAt(60, '<p id=p>no');
     const stream = runStream(taskId);

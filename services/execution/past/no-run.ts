@@ -2,9 +2,10 @@
 import type { Explanation, ExplainQuery, NoRunReason } from '#contracts/explanation';
 import { backsOff, runStream } from '#contracts/run';
 import { scheduleStream, type ScheduleEvent } from '#contracts/schedule';
+import { taskStream, type TaskEvent } from '#contracts/task';
 import { decodeEvent } from '#eventing/codec';
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
-import { eventAt, revisionAt } from '#eventing/events-by-time';
+import { eventAt, lastBefore, revisionAt } from '#eventing/events-by-time';
 import { whySkipped } from '../skipped-slots-view.js';
 import { recordedRunOf, type RecordedRun } from './recorded-runs.js';
 
@@ -15,11 +16,41 @@ const firesWithinMs = 5_000;
 
 const slots = (count: number): string => (count === 1 ? 'one slot' : `${count} slots`);
 
-function withoutNext(recorded: RecordedEvent, event: ScheduleEvent): NoRun {
+const saysStatus: ReadonlySet<string> = new Set<TaskEvent['type']>([
+  'task.created',
+  'task.paused',
+  'task.resumed',
+  'task.archived',
+  'task.restored',
+]);
+
+/** When the task was paused that was so at `at`; null: its own events do not say. */
+async function pausedSince(
+  eventStore: Pick<EventStore, 'read' | 'readLast'>,
+  { taskId, at }: ExplainQuery,
+): Promise<string | null> {
+  const stream = taskStream(taskId);
+  const behind = await revisionAt(eventStore, stream, Date.parse(at) + 1);
+  const recorded = await lastBefore(eventStore, stream, behind, ({ type }) => saysStatus.has(type));
+  if (recorded === null) return null;
+  const event = decodeEvent<TaskEvent>(recorded);
+  const isPaused = event.type === 'task.paused' || ('status' in event.data && event.data.status === 'paused');
+  return isPaused ? recorded.metadata.at : null;
+}
+
+async function withoutNext(
+  eventStore: Pick<EventStore, 'read' | 'readLast'>,
+  query: ExplainQuery,
+  recorded: RecordedEvent,
+  event: ScheduleEvent,
+): Promise<NoRun> {
   const { plan } = event.data;
   const told = (reason: NoRunReason, message: string): NoRun => ({ reason, message, nextRunAt: null });
-  if (!plan.active)
-    return told('paused', `No run was due: the task had been paused, since ${recorded.metadata.at} or before.`);
+  if (!plan.active) {
+    const since = await pausedSince(eventStore, query);
+    const words = since === null ? `, since ${recorded.metadata.at} or before` : ` since ${since}`;
+    return told('paused', `No run was due: the task had been paused${words}.`);
+  }
   if (plan.schedule.type === 'manual') return told('manual', 'No run was due: the task runs by hand only.');
   return told('ended', 'No run was due: the schedule has no further time (its `at` or `endAt` is over).');
 }
@@ -102,7 +133,7 @@ export async function noRunAt(
   if (nextDueAt === null) {
     const isOfThis = event.type === 'slot.fired' || event.type === 'run.requested';
     // A run by hand of a task that is paused says nothing of why there are no others.
-    return isOfThis && last !== null && event.data.plan.active ? null : withoutNext(recorded, event);
+    return isOfThis && last !== null && event.data.plan.active ? null : withoutNext(eventStore, query, recorded, event);
   }
   if (last !== null) return null;
   return { reason: 'not_due', message: `The first run was due at ${nextDueAt}.`, nextRunAt: nextDueAt };

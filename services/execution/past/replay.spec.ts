@@ -20,6 +20,7 @@ import { createSqliteSnapshots } from '#snapshots/sqlite';
 import { createEventVault } from '#vault/event-vault';
 import { executionsProjection } from '../execution-view.js';
 import { KnownResults } from '../known-results.js';
+import { LongEvaluations } from '../long-evaluations.js';
 import { createBacktests } from './backtests.js';
 import { missingNumbers } from './missing-numbers.js';
 import { differencesBetween, replayRun } from './replay.js';
@@ -90,7 +91,8 @@ describe('a replay', () => {
       limits: { ...defaultSandboxLimits, cpuMs: 300 },
       snapshots: createSqliteSnapshots(':memory:', { keepCount: 50, keepDays: 30 }),
       knownResults: new KnownResults(),
-      slots: createFairSlots({ slots: 8, shares: { organization: 8 } }),
+      slots: createFairSlots({ slots: 8, shares: { organization: 8, longOfOrganization: 8 } }),
+      longEvaluations: new LongEvaluations(8),
       leases: createSoleLeases(),
     };
   });

@@ -5,7 +5,7 @@ import type { EventStore } from '#event-store/event-store';
 import { revisionAt } from '#eventing/events-by-time';
 import { foldStream } from '#eventing/fold-stream';
 import { AppError, notFound } from '#runtime/errors';
-import type { Json } from '#runtime/json';
+import { ownMember, type Json } from '#runtime/json';
 import { readPageOfRun } from '#snapshots/snapshots';
 import { previousText } from '../run-check.js';
 import { initialAlert } from '../domain/alert/alert.js';
@@ -70,7 +70,7 @@ export function differencesBetween(recorded: Findings, replayed: Findings): Repl
   compare('error.line', recorded.error?.line, replayed.error?.line);
   compare('error.column', recorded.error?.column, replayed.error?.column);
   for (const name of new Set([...Object.keys(recorded.values), ...Object.keys(replayed.values)])) {
-    compare(`values.${name}`, recorded.values[name], replayed.values[name]);
+    compare(`values.${name}`, ownMember(recorded.values, name), ownMember(replayed.values, name));
   }
   for (let at = 0; at < Math.max(recorded.logs.length, replayed.logs.length); at += 1) {
     compare(`logs[${at}]`, recorded.logs[at], replayed.logs[at]);

@@ -42,6 +42,11 @@ describe('a value that is a number run after run', () => {
     expect(decided[13]?.decision.reason).toBe('recovered');
   });
 
+  it.each(['constructor', 'toString'])('is counted under the name %s as under any other', (name) => {
+    expect(play([{ [name]: 5 }, { [name]: 6 }]).at(-1)?.alert.numbers).toEqual({ [name]: 2 });
+    expect(lostIn(play([...times(10, { [name]: 5 }), {}])).at(-1)).toBe(name);
+  });
+
   it('is not asked of a run that failed, which neither counts nor forgets', () => {
     const decided = play([...times(9, { price: 5 }), null, { price: 5 }, {}]);
     expect(lostIn(decided)).toEqual([...times(11, null), 'price']);

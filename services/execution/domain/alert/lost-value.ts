@@ -1,6 +1,6 @@
 /** A value that was a number run after run and is none any more: the code finds something else on the page, or nothing. */
 import type { AlertState, RunResult } from '#contracts/run';
-import type { JsonObject } from '#runtime/json';
+import { ownMember, type JsonObject } from '#runtime/json';
 
 /** So many runs in a row make a number expected. */
 const expectedAfterRuns = 10;
@@ -10,7 +10,7 @@ const mostNames = 20;
 /** The first name whose number is missing; null: none is. */
 export function lostValue({ numbers = {} }: AlertState, values: JsonObject): string | null {
   const isLost = ([name, runs]: [string, number]): boolean =>
-    runs >= expectedAfterRuns && typeof values[name] !== 'number';
+    runs >= expectedAfterRuns && typeof ownMember(values, name) !== 'number';
   return Object.entries(numbers).find(isLost)?.[0] ?? null;
 }
 
@@ -19,7 +19,7 @@ export function countNumbers({ numbers = {}, ...alert }: AlertState, values: Jso
   const reported = Object.entries(values).filter(([, value]) => typeof value === 'number');
   const counted = reported
     .slice(0, mostNames)
-    .map(([name]) => [name, Math.min(expectedAfterRuns, (numbers[name] ?? 0) + 1)] as const);
+    .map(([name]) => [name, Math.min(expectedAfterRuns, (ownMember(numbers, name) ?? 0) + 1)] as const);
   return counted.length === 0 ? alert : { ...alert, numbers: Object.fromEntries(counted) };
 }
 
