@@ -42,7 +42,7 @@ async function compressAll(folder) {
     files.map(async (entry) => {
       const file = join(entry.parentPath, entry.name);
       const content = await readFile(file);
-      const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
+      const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } };
       await Promise.all([
         promisify(brotliCompress)(content, quality).then((packed) => writeFile(`${file}.br`, packed)),
         promisify(gzip)(content, { level: 9 }).then((packed) => writeFile(`${file}.gz`, packed)),

@@ -185,7 +185,8 @@ async function timesOfOthers(product, receiver, ids, seconds) {
   return { times, missing: wanted - count };
 }
 
-async function* deadReceiver({ offered = 100_000 }) {
+/** `isHanging`: it takes every request and answers none; else nobody is there. */
+async function* unansweredBy(isHanging, { offered = 100_000 }) {
   const receiver = await startProcess('test/bench/receiver.mjs', { probe: '/received' });
   const dead = await startProcess('test/bench/receiver.mjs', { probe: '/received' });
   const product = await startProduct(await makeFolder(), { profileAs: 'deliver-dead.cpuprofile' });
@@ -197,18 +198,19 @@ async function* deadReceiver({ offered = 100_000 }) {
   await runAll(product, healthy, 200);
   await untilReceived(receiver, 200);
   const alone = await timesOfOthers(product, receiver, healthy, 10);
-  await dead.stop();
+  if (!isHanging) await dead.stop();
   const [beganAt, cpuBefore] = [performance.now(), product.cpuMs()];
   await runAll(product, doomed, offered / actionsPerTask);
   const seconds = (performance.now() - beganAt) / 1_000;
-  process.stderr.write(`deliver: ${offered} messages for the dead receiver asked for in ${seconds.toFixed(1)} s\n`);
+  process.stderr.write(`deliver: ${offered} messages that nobody answers asked for in ${seconds.toFixed(1)} s\n`);
   await untilIdle(product);
   const busyMs = (product.cpuMs() - cpuBefore) / offered;
   const beside = await timesOfOthers(product, receiver, healthy, 20);
   const memoryMb = product.memoryMb();
   await product.stop();
   await receiver.stop();
-  const title = `${offered.toLocaleString('en-US')} messages wait for a dead receiver`;
+  if (isHanging) await dead.stop();
+  const title = `${offered.toLocaleString('en-US')} messages wait for a ${isHanging ? 'hanging' : 'dead'} receiver`;
   const baseline = { name: 'without them', value: quantile(alone.times, 0.99) };
   const p99 = quantile(beside.times, 0.99);
   yield { bench: 'deliver', case: `${title}: others' p99`, value: p99, unit: 'ms', baseline, target: 200 };
@@ -227,7 +229,13 @@ async function untilIdle(product) {
   }
 }
 
-const cases = { webhooks, mails, 'first byte': firstByte, 'dead receiver': deadReceiver };
+const cases = {
+  webhooks,
+  mails,
+  'first byte': firstByte,
+  'dead receiver': (settings) => unansweredBy(false, settings),
+  'hanging receiver': (settings) => unansweredBy(true, settings),
+};
 
 export async function* deliver(settings) {
   const { cases: wanted } = settings;

@@ -29,16 +29,23 @@ const answers = {
   '/hang': () => undefined,
   '/fails': (response) => response.writeHead(500).end('x'.repeat(200_000)),
 };
-const site = createServer((request, response) => {
-  request.resume();
-  response.on('error', () => undefined);
-  const answer = answers[new URL(request.url, 'http://localhost').pathname];
-  if (answer === undefined) response.writeHead(404).end();
-  else answer(response);
-});
-site.keepAliveTimeout = 60_000;
-await new Promise((resolve) => site.listen(0, '127.0.0.1', resolve));
-const at = (path) => `http://127.0.0.1:${site.address().port}${path}`;
+async function startSite() {
+  const site = createServer((request, response) => {
+    request.resume();
+    response.on('error', () => undefined);
+    const answer = answers[new URL(request.url, 'http://localhost').pathname];
+    if (answer === undefined) response.writeHead(404).end();
+    else answer(response);
+  });
+  site.keepAliveTimeout = 60_000;
+  await new Promise((resolve) => site.listen(0, '127.0.0.1', resolve));
+  return site;
+}
+const site = await startSite();
+/** A site of its own: loads in its line would keep those of the other from beginning in time, and so from doing their worst. */
+const slowSite = await startSite();
+const addressOf = (server, path) => `http://127.0.0.1:${server.address().port}${path}`;
+const at = (path) => addressOf(site, path);
 
 async function send(method, path, body) {
   try {
@@ -98,7 +105,9 @@ const scheduled = [
 ];
 const ids = await Promise.all([
   ...scheduled,
-  many(24, (n) => create(`slow site ${n}`, { url: at('/trickle'), fetch: { timeoutSeconds: slowSeconds } })),
+  many(24, (n) =>
+    create(`slow site ${n}`, { url: addressOf(slowSite, '/trickle'), fetch: { timeoutSeconds: slowSeconds } }),
+  ),
   many(60, (n) => create(`dead origin ${n}`, { url: `http://127.0.${1 + n}.1:1/` })),
   many(64, async (n) => {
     forced.receivers[n] = await create(`hanging receiver ${n}`, {

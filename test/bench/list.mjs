@@ -35,11 +35,16 @@ const cases = [
     // Of a tenth of all tasks, a fifth and all in turn.
     path: (number) => pageAt(1 + (number % 10), `&tag=${['kettle', 'shelf-1', 'offers'][number % 3]}&sort=${sort}`),
   })),
+  {
+    title: 'by tag of all, and a status',
+    target: 20,
+    path: (number) => pageAt(1 + (number % 10), `&tag=offers&status=${number % 2 ? 'active' : 'paused'}&sort=name`),
+  },
   { title: 'by text of two letters', path: () => pageAt(1, '&q=ke') },
   { title: 'by attention', path: (number) => pageAt(1 + (number % 50), '&sort=attention') },
 ];
 
-async function timed(url, path) {
+export async function timed(url, path) {
   const beganAt = performance.now();
   const answer = await fetch(new URL(path, url), { headers: authorized });
   const text = await answer.text();
@@ -48,7 +53,7 @@ async function timed(url, path) {
   return { ms, text };
 }
 
-async function p99Of(url, pathOf, times) {
+export async function p99Of(url, pathOf, times) {
   const answers = [];
   for (let number = 0; number < times; number += 1) answers.push((await timed(url, pathOf(number))).ms);
   return quantile(answers, 0.99);

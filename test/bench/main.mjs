@@ -12,6 +12,7 @@ const benches = {
   start: async () => (await import('./start.mjs')).start,
   create: async () => (await import('./create.mjs')).create,
   list: async () => (await import('./list.mjs')).list,
+  runs: async () => (await import('./runs.mjs')).runs,
   evaluate: async () => (await import('./evaluate.mjs')).evaluate,
   pipeline: async () => (await import('./pipeline.mjs')).pipeline,
   checks: async () => (await import('./checks.mjs')).checks,

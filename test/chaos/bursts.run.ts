@@ -128,6 +128,8 @@ describe('an installation that is killed in bursts of deliveries', () => {
         // Half of them in the middle of sending, as far as that can be told from outside.
         const isCaught = random() < 0.5;
         for (let task = 0; task < taskCount; task += 1) {
+          // What a kill left over would pile up, round by round.
+          world.hooks.recover(pathOf(task));
           world.hooks.reply(pathOf(task), replyOf(random, isCaught));
           world.site.serve(pathOf(task), html(random() < 0.8 ? 'in stock' : 'sold out'));
         }
@@ -141,6 +143,7 @@ describe('an installation that is killed in bursts of deliveries', () => {
         happened.push({ name: 'kill -9 in a burst', isKill: true, healedMs: Date.now() - downFromMs });
         if (happened.length % sayEvery === 0) say(`${happened.length} kills`);
       }
+      for (let task = 0; task < taskCount; task += 1) world.hooks.recover(pathOf(task));
       const drainFromMs = Date.now();
       await drained(installation, ids);
       const drainMs = Date.now() - drainFromMs;

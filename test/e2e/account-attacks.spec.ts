@@ -209,6 +209,23 @@ describe('a link that was sent', () => {
   });
 });
 
+describe('an answer that was kept for a repeat', () => {
+  it('is for who asked, where administrators ask: nobody else gets the key or the link that it holds', async () => {
+    const owner = await signIn(installation);
+    const admin = await addPerson(installation, 'admin');
+    const asked: readonly (readonly [string, object])[] = [
+      ['/api/keys', { name: 'deploy', scopes: ['operator'] }],
+      ['/api/members', { email: 'second.owner@example.com', role: 'owner' }],
+    ];
+    for (const [path, json] of asked) {
+      const headers = { 'idempotency-key': `known ${path}` };
+      const first = await owner.send(path, { json, headers });
+      expect([first.status, (await owner.send(path, { json, headers })).text]).toEqual([201, first.text]);
+      expect(told(await admin.send(path, { json, headers }))).toEqual([409, 'idempotency_conflict']);
+    }
+  });
+});
+
 describe('a request that says where it comes from', () => {
   it('is not believed, so that a key which is good from some networks is good from no other', async () => {
     const json = { name: 'office', scopes: ['read'], allowedCidrs: ['192.0.2.0/24', '2001:db8::/32'] };

@@ -200,17 +200,21 @@ describe('an unreadable body', () => {
     }
   });
 
-  it('gets the error envelope even where it is not HTTP', async () => {
+  it.each([
+    ['is not HTTP', 'HELLO THERE\r\n\r\n', 400, 'malformed_request'],
+    ['names two hosts', 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', 400, 'malformed_request'],
+    ['expects what is not known', 'GET / HTTP/1.1\r\nHost: a\r\nExpect: tea\r\n\r\n', 417, 'unknown_expectation'],
+  ])('gets the error envelope even where it %s', async (_what, text, status, reason) => {
     const { hostname, port } = new URL(installation.url);
     const socket = connect(Number(port), hostname);
     const chunks: Buffer[] = [];
     socket.on('data', (chunk: Buffer) => chunks.push(chunk));
-    socket.write('HELLO THERE\r\n\r\n');
+    socket.write(text);
     await once(socket, 'end');
     socket.destroy();
     const [head = '', body = ''] = Buffer.concat(chunks).toString('utf8').split('\r\n\r\n');
-    expect(head).toMatch(/^HTTP\/1\.1 400 /);
-    expect(JSON.parse(body)).toMatchObject({ success: false, error: { code: 'VALIDATION_ERROR' } });
+    expect(head).toMatch(new RegExp(String.raw`^HTTP/1\.1 ${status} [^]*^x-request-id: req_`, 'm'));
+    expect(JSON.parse(body)).toMatchObject({ success: false, error: { code: 'VALIDATION_ERROR', reason } });
   });
 });
 

@@ -1,14 +1,14 @@
 /** Contacts in the console: made once, used by actions, changed in one place, and kept while they are in use. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
-import { launchChromium, leave, openAsOwner, openSeat, violations, type Seat } from './kit/browser.js';
-import { createInstallation } from './kit/create-installation.js';
+import { leave, openAsOwner, openSeat, violations, type Seat } from './kit/browser.js';
+import { closeConsole, openConsole } from './kit/console.js';
 import { verified } from './kit/hook-sink.js';
 import type { Installation } from './kit/installation.js';
 import { html } from './kit/page-site.js';
 import { byHand } from './kit/settings.js';
 import { until } from './kit/until.js';
-import { startWorld, type World } from './kit/watch.js';
+import type { World } from './kit/watch.js';
 
 let world: World;
 let installation: Installation;
@@ -16,19 +16,12 @@ let browser: Browser;
 let seat: Seat;
 
 beforeAll(async () => {
-  world = await startWorld();
-  installation = await createInstallation({ smtpUrl: world.mails.url });
-  await installation.start();
-  browser = await launchChromium();
+  ({ world, installation, browser } = await openConsole());
 });
 
 afterEach(() => leave(seat));
 
-afterAll(async () => {
-  await browser.close();
-  await installation.remove();
-  await world.close();
-});
+afterAll(() => closeConsole({ world, installation, browser }));
 
 describe('a contact', () => {
   it('is made, used by an action, given another address and secret, and removed once nothing goes by it', async () => {
@@ -53,7 +46,7 @@ describe('a contact', () => {
     expect(await made.inputValue()).toMatch(/^whsec_/);
 
     await page.goto(new URL(`/tasks/${id}/actions`, installation.url).href);
-    await page.getByLabel('Channel').selectOption({ label: 'ops (webhook)' });
+    await page.getByLabel('Channel').selectOption({ label: 'ops (Webhook)' });
     await page.getByText('It goes to the contact ops').waitFor();
     await page.getByRole('button', { name: 'Add action' }).click();
     await page.getByRole('heading', { name: 'ops' }).waitFor();

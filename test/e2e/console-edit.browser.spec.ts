@@ -54,7 +54,11 @@ describe('a first task', () => {
     await page.getByRole('button', { name: 'Save and start' }).click();
     await page.getByRole('heading', { name: 'Aeron chair' }).waitFor();
     await page.getByText('Met', { exact: true }).first().waitFor();
-    const [made] = await tasks();
+    const [made, ...others] = await tasks();
+    await page
+      .locator('nav .count')
+      .getByText(String(1 + others.length), { exact: true })
+      .waitFor();
     expect(made?.evaluationFunction).toBe(
       "const value = page.number(document.querySelector('.product-price'), 'de');\npage.report('value', value);\nreturn value < 1400;",
     );
@@ -103,6 +107,25 @@ describe('a first task', () => {
     await page.reload();
     await page.getByLabel('Name', { exact: true }).waitFor();
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Half a thought');
+    await page.getByRole('button', { name: 'Discard' }).click();
+    await page.waitForURL(/\/tasks$/);
+  });
+
+  it('keeps what is typed into its actions, but no secret of theirs', async () => {
+    seat = await openSeat(browser);
+    const { page } = seat;
+    await openAsOwner(seat, watch.installation, '/new');
+    const channel = page.getByLabel('Channel');
+    await channel.selectOption('ntfy');
+    await page.getByLabel('topic').fill('shop-prices');
+    await page.getByLabel('token').fill('tk_canary');
+    await page.getByLabel('title').fill('The price fell');
+    await page.waitForFunction(() => Object.values(localStorage).some((text) => String(text).includes('fell')));
+    expect(await page.evaluate(() => Object.values(localStorage).join())).not.toContain('canary');
+    await page.reload();
+    await page.getByLabel('topic').waitFor();
+    expect(await page.getByLabel('topic').inputValue()).toBe('shop-prices');
+    expect(await page.getByLabel('token').inputValue()).toBe('');
     await page.getByRole('button', { name: 'Discard' }).click();
     await page.waitForURL(/\/tasks$/);
   });

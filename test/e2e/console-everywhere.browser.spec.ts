@@ -1,13 +1,12 @@
 /** Every page of the console, in both themes, on a desk and on a phone: for everybody, and whatever names stand on it. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
-import { launchChromium, leave, openAsOwner, openSeat, violations, type Seat } from './kit/browser.js';
-import { createInstallation } from './kit/create-installation.js';
+import { leave, openAsOwner, openSeat, violations, type Seat } from './kit/browser.js';
+import { closeConsole, everyAddress, openConsole } from './kit/console.js';
 import type { Installation } from './kit/installation.js';
 import { html } from './kit/page-site.js';
 import { byHand } from './kit/settings.js';
-import { until } from './kit/until.js';
-import { startWorld, type World } from './kit/watch.js';
+import type { World } from './kit/watch.js';
 
 let world: World;
 let installation: Installation;
@@ -24,9 +23,7 @@ const names = [
 ];
 
 beforeAll(async () => {
-  world = await startWorld();
-  installation = await createInstallation({ smtpUrl: world.mails.url });
-  await installation.start();
+  ({ world, installation, browser } = await openConsole());
   world.site.serve('/page', html('in stock'));
   const made = [];
   for (const name of names) {
@@ -43,34 +40,12 @@ beforeAll(async () => {
   const [id = ''] = made;
   const json = { name: 'ops', type: 'webhook', config: { url: world.hooks.address('/ops') } };
   await installation.api.send('/api/contacts', { json });
-  const delivery = await until('a message is on record', async () => (await installation.api.deliveries(id))[0]);
-  const [run] = await installation.api.executions(id);
-  addresses = [
-    '/tasks',
-    '/tasks?q=none-of-them',
-    '/new',
-    `/tasks/${id}`,
-    `/tasks/${id}/condition`,
-    `/tasks/${id}/schedule`,
-    `/tasks/${id}/actions`,
-    `/tasks/${id}/history`,
-    '/executions',
-    `/executions/${run?.id}?page=alone`,
-    '/deliveries',
-    `/deliveries/${delivery.id}`,
-    '/audit',
-    ...['you', 'keys', 'members', 'contacts', 'usage', 'retention', 'transfer'].map((part) => `/settings/${part}`),
-  ];
-  browser = await launchChromium();
+  addresses = await everyAddress(installation, id);
 });
 
 afterEach(() => leave(seat));
 
-afterAll(async () => {
-  await browser.close();
-  await installation.remove();
-  await world.close();
-});
+afterAll(() => closeConsole({ world, installation, browser }));
 
 /** Everything that a page waits for is there. */
 async function settled(page: Page): Promise<void> {
@@ -81,8 +56,8 @@ async function settled(page: Page): Promise<void> {
 describe.each([
   ['a desk, light', { colorScheme: 'light', viewport: { width: 1_440, height: 900 } }],
   ['a desk, dark', { colorScheme: 'dark', viewport: { width: 1_440, height: 900 } }],
-  ['a phone, light', { colorScheme: 'light', viewport: { width: 390, height: 844 } }],
-  ['a phone, dark, in German', { colorScheme: 'dark', viewport: { width: 390, height: 844 } }],
+  ['a phone, light', { colorScheme: 'light', viewport: { width: 360, height: 740 } }],
+  ['a phone, dark, in German', { colorScheme: 'dark', viewport: { width: 360, height: 740 } }],
 ] as const)('on %s', (where, options) => {
   it('every page is for everybody by WCAG 2.2 AA, no wider than the screen, and makes nothing of names but text', async () => {
     seat = await openSeat(browser, options);

@@ -1,12 +1,12 @@
 /** The first minutes in the console, where the page is not as easy as most: filled by scripts, JSON, or a task like another one. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
-import { launchChromium, leave, openAsOwner, openSeat, violations, type Seat } from './kit/browser.js';
-import { createInstallation } from './kit/create-installation.js';
+import { leave, openAsOwner, openSeat, violations, type Seat } from './kit/browser.js';
+import { closeConsole, openConsole } from './kit/console.js';
 import type { Installation } from './kit/installation.js';
 import { answering, html } from './kit/page-site.js';
 import { byHand } from './kit/settings.js';
-import { startWorld, type World } from './kit/watch.js';
+import type { World } from './kit/watch.js';
 
 let world: World;
 let installation: Installation;
@@ -14,22 +14,15 @@ let browser: Browser;
 let seat: Seat;
 
 beforeAll(async () => {
-  world = await startWorld();
   const asRoot = process.getuid?.() === 0 ? { BROWSER_NO_SANDBOX: 'true' } : {};
   const settings = { BROWSER: process.env['CHROMIUM'] ?? 'auto', ...asRoot };
-  installation = await createInstallation({ smtpUrl: world.mails.url, settings });
-  await installation.start();
+  ({ world, installation, browser } = await openConsole(settings));
   world.site.serve('/page', html('in stock'));
-  browser = await launchChromium();
 });
 
 afterEach(() => leave(seat));
 
-afterAll(async () => {
-  await browser.close();
-  await installation.remove();
-  await world.close();
-});
+afterAll(() => closeConsole({ world, installation, browser }));
 
 describe('a page that says nothing before its scripts have run', () => {
   it('is rendered at once, and it is said why', async () => {

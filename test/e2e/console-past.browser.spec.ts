@@ -2,13 +2,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import type { DeliveryAnswer, Execution } from './kit/api.js';
-import { launchChromium, leave, openAsOwner, openSeat, violations, type Seat } from './kit/browser.js';
-import { createInstallation } from './kit/create-installation.js';
+import { leave, openAsOwner, openSeat, violations, type Seat } from './kit/browser.js';
+import { closeConsole, openConsole } from './kit/console.js';
 import type { Installation } from './kit/installation.js';
 import { answering, html } from './kit/page-site.js';
 import { byHand } from './kit/settings.js';
 import { until } from './kit/until.js';
-import { startWorld, type World } from './kit/watch.js';
+import type { World } from './kit/watch.js';
 
 let world: World;
 let installation: Installation;
@@ -16,21 +16,14 @@ let browser: Browser;
 let seat: Seat;
 
 beforeAll(async () => {
-  world = await startWorld();
   const asRoot = process.getuid?.() === 0 ? { BROWSER_NO_SANDBOX: 'true' } : {};
   const settings = { BROWSER: process.env['CHROMIUM'] ?? 'auto', ...asRoot };
-  installation = await createInstallation({ smtpUrl: world.mails.url, settings });
-  await installation.start();
-  browser = await launchChromium();
+  ({ world, installation, browser } = await openConsole(settings));
 });
 
 afterEach(() => leave(seat));
 
-afterAll(async () => {
-  await browser.close();
-  await installation.remove();
-  await world.close();
-});
+afterAll(() => closeConsole({ world, installation, browser }));
 
 /** A task that runs by hand and sends a webhook to the path of its page. */
 async function watched(path: string): Promise<string> {
@@ -152,7 +145,10 @@ describe('the slider of a task', () => {
     await strip.focus();
     await page.keyboard.press('ArrowLeft');
     await page.waitForURL(({ searchParams }) => searchParams.get('at') === met.finishedAt);
-    await page.getByRole('region', { name: 'Why it did or did not notify' }).getByText('Message by webhook').waitFor();
+    await page
+      .getByRole('region', { name: 'Why it did or did not notify' })
+      .getByText(/^Message by Webhook/)
+      .waitFor();
     await strip.and(page.locator(':focus')).waitFor();
     expect(await violations(page)).toEqual([]);
   });
@@ -171,6 +167,7 @@ describe('a message that did not arrive', () => {
     await page.getByRole('cell', { name: 'failed' }).waitFor();
     expect(await violations(page)).toEqual([]);
     await page.goto(new URL(`/deliveries/${failed.id}`, installation.url).href);
+    await page.getByRole('heading', { name: /by Webhook$/ }).waitFor();
     const attempts = page.getByRole('region', { name: 'Attempts' });
     await attempts.getByText('400', { exact: true }).waitFor();
     await attempts.getByText('as told').waitFor();

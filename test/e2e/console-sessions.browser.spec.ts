@@ -63,6 +63,23 @@ describe('an organisation with nothing in it', () => {
   });
 });
 
+describe('a forgotten password', () => {
+  it('is asked about with an address alone, and it is said what happens where there is no mail server', async () => {
+    seat = await openSeat(browser);
+    const { page } = seat;
+    await open(page, '/sign-in');
+    const forgotten = page.getByRole('button', { name: 'Password forgotten?' });
+    await forgotten.click();
+    await page.getByText('Type your e-mail address first.').waitFor();
+    await page.keyboard.type(ownerEmail);
+    expect(await page.getByLabel('Your e-mail address').inputValue()).toBe(ownerEmail);
+    await forgotten.click();
+    const answer = page.getByRole('status');
+    await answer.getByText('meerkat accounts reset-password', { exact: true }).waitFor();
+    expect(await violations(page)).toEqual([]);
+  });
+});
+
 describe('a viewer', () => {
   it('of an organisation without tasks is told so, and is not led to make one', async () => {
     const { email } = await addPerson(installation, 'viewer');

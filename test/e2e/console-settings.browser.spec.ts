@@ -105,7 +105,8 @@ describe('the audit', () => {
     const rows = page.getByRole('row').filter({ has: page.getByRole('cell') });
     await rows.filter({ hasNotText: 'task.created' }).first().waitFor({ state: 'detached' });
     await rows.first().locator('summary').click();
-    await rows.first().getByText('Audited').waitFor();
+    await rows.first().getByRole('link', { name: 'Audited' }).waitFor();
+    await rows.first().locator('details').getByText('Audited').waitFor();
     await page.getByRole('button', { name: 'Verify the record' }).click();
     await page.getByText(/^Whole: \d+ events/).waitFor();
     expect(await violations(page)).toEqual([]);

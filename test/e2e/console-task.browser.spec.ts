@@ -1,12 +1,12 @@
 /** One task in the console: an edit judged by the past and beside the live one, its times, its actions, and the way back. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
-import { launchChromium, leave, openAsOwner, openSeat, violations, type Seat } from './kit/browser.js';
-import { createInstallation } from './kit/create-installation.js';
+import { leave, openAsOwner, openSeat, violations, type Seat } from './kit/browser.js';
+import { closeConsole, openConsole } from './kit/console.js';
 import { ownerEmail, ownerPassword, type Installation } from './kit/installation.js';
 import { answering } from './kit/page-site.js';
 import { byHand } from './kit/settings.js';
-import { startWorld, type World } from './kit/watch.js';
+import type { World } from './kit/watch.js';
 
 let world: World;
 let installation: Installation;
@@ -14,19 +14,12 @@ let browser: Browser;
 let seat: Seat;
 
 beforeAll(async () => {
-  world = await startWorld();
-  installation = await createInstallation({ smtpUrl: world.mails.url });
-  await installation.start();
-  browser = await launchChromium();
+  ({ world, installation, browser } = await openConsole());
 });
 
 afterEach(() => leave(seat));
 
-afterAll(async () => {
-  await browser.close();
-  await installation.remove();
-  await world.close();
-});
+afterAll(() => closeConsole({ world, installation, browser }));
 
 const priced = (price: string): string =>
   `<!doctype html><meta charset="utf-8"><title>Shop</title><p id="price">${price}</p>`;
@@ -51,6 +44,10 @@ describe('an edit of a condition', () => {
     const id = await pricedTask('/judged', ['1,250.5', '45', '1,300']);
     seat = await openSeat(browser);
     const { page } = seat;
+    const refused: string[] = [];
+    page.on('response', (response) => {
+      if (response.status() >= 400) refused.push(`${response.status()} ${new URL(response.url()).pathname}`);
+    });
     await openAsOwner(seat, installation, `/tasks/${id}/condition`);
     await page.getByLabel('Limit').fill('50');
     await page.getByRole('button', { name: 'Judge' }).click();
@@ -70,7 +67,10 @@ describe('an edit of a condition', () => {
     expect(await violations(page)).toEqual([]);
     await shadow.getByRole('button', { name: 'Make it live' }).click();
     await page.getByText(/Saved as revision/).waitFor();
+    await shadow.waitFor({ state: 'detached' });
     expect(await installation.api.execute(id, 30)).toMatchObject({ outcome: true });
+    // What there is not is not asked for either.
+    expect(refused.filter((one) => one.endsWith('/shadow'))).toEqual([]);
   });
 });
 
@@ -143,7 +143,8 @@ describe('an action of a task', () => {
     seat = await openSeat(browser);
     const { page } = seat;
     await openAsOwner(seat, installation, `/tasks/${id}/actions`);
-    await page.getByLabel('Channel').selectOption('webhook');
+    await page.getByLabel('Channel').selectOption({ label: 'Microsoft Teams' });
+    await page.getByLabel('Channel').selectOption({ label: 'Webhook' });
     await page.getByLabel('url').fill('nowhere');
     await page.getByRole('button', { name: 'Add action' }).click();
     await page.getByRole('alert').waitFor();
@@ -153,7 +154,7 @@ describe('an action of a task', () => {
     await page.getByText('Action added').waitFor();
     const secret = page.getByLabel('The new secret, shown this once');
     expect(await secret.inputValue()).toMatch(/^whsec_/);
-    const card = page.getByRole('region', { name: /^webhook / }).nth(1);
+    const card = page.getByRole('region', { name: /^Webhook / }).nth(1);
     await card.getByRole('button', { name: 'Preview' }).click();
     await card.locator('.notice').getByText('Stock').first().waitFor();
     expect(world.hooks.received('/second')).toEqual([]);
@@ -168,6 +169,22 @@ describe('an action of a task', () => {
   });
 });
 
+describe('a new action', () => {
+  it('may go by every channel that the API names, however many there are', async () => {
+    const id = await pricedTask('/channels', []);
+    const { body } = await installation.api.send('/api/action-types?limit=100');
+    const named = (body as { readonly data: readonly { readonly type: string }[] }).data.map(({ type }) => type);
+    seat = await openSeat(browser);
+    const { page } = seat;
+    await openAsOwner(seat, installation, `/tasks/${id}/actions`);
+    const channel = page.getByLabel('Channel', { exact: true });
+    await channel.locator('option[value="email"]').waitFor({ state: 'attached' });
+    const options = await channel.locator('option').all();
+    const offered = await Promise.all(options.map((one) => one.getAttribute('value')));
+    expect(offered).toEqual(expect.arrayContaining(named));
+  });
+});
+
 describe('an action that somebody else changed meanwhile', () => {
   it('is shown in both versions before one of them goes, and what was typed is kept', async () => {
     const id = await pricedTask('/both', []);
@@ -175,7 +192,7 @@ describe('an action that somebody else changed meanwhile', () => {
     seat = await openSeat(browser);
     const { page } = seat;
     await openAsOwner(seat, installation, `/tasks/${id}/actions`);
-    const card = page.getByRole('region', { name: /^webhook / });
+    const card = page.getByRole('region', { name: /^Webhook / });
     await card.getByRole('button', { name: 'Edit' }).click();
     await card.getByLabel('url').fill(world.hooks.address('/mine'));
     const renamed = await installation.api.send(`/api/notifications/${id}`, { method: 'PATCH', json: { name: 'New' } });

@@ -43,7 +43,7 @@ describe('the link of a message', () => {
     await page.getByRole('heading', { name: 'Run', exact: true }).waitFor();
     const why = page.getByRole('region', { name: 'Why it did or did not notify' });
     await why.getByText('became_true', { exact: true }).waitFor();
-    await why.getByText('Message by webhook').waitFor();
+    await why.getByText(/^Message by Webhook/).waitFor();
     await page.getByRole('button', { name: 'Replay' }).click();
     await page.getByText('the same code on the same page gives the same answer').waitFor();
     await page.getByRole('button', { name: 'Show', exact: true }).click();
@@ -127,6 +127,23 @@ describe('the list of tasks', () => {
     await page.getByText('1 task resumed').waitFor();
     const { body } = await watch.installation.api.send(`/api/notifications/${watch.taskId}`);
     expect(body).toMatchObject({ data: { status: 'active' } });
+  });
+});
+
+describe('the lists of runs, messages and changes', () => {
+  it.each([
+    ['/executions', 'Runs'],
+    ['/deliveries', 'Deliveries'],
+    ['/audit?type=task.created', 'Audit'],
+  ])('call a task by its name: %s', async (path, label) => {
+    await watch.seen(true);
+    await watch.told(1);
+    seat = await openSeat(browser);
+    const { page } = seat;
+    await openAsOwner(seat, watch.installation, path);
+    const list = page.getByRole('region', { name: label, exact: true });
+    await list.getByRole('link', { name: 'Stock', exact: true }).first().waitFor();
+    expect(await violations(page)).toEqual([]);
   });
 });
 

@@ -30,6 +30,9 @@ const dataOf = ({ body }: Reply): Record<string, unknown> =>
   z.object({ data: z.record(z.string(), z.unknown()) }).parse(body).data;
 const post = (path: string, json?: unknown, method = 'POST'): Promise<Reply> =>
   installation.api.send(path, json === undefined ? { method } : { method, json });
+/** What the record says of a try that a kill cut off. */
+const lostMessage =
+  'The service stopped between sending and writing down the answer: nobody knows whether this try arrived.';
 const everything = ['triggered', 'recovered', 'error'] as const;
 
 interface Watched {
@@ -339,6 +342,23 @@ describe('a secret that is rotated', () => {
 });
 
 describe('a try that was cut off by a kill', () => {
+  it('is made again under its id where its action does not say otherwise, and the record says why', async () => {
+    const watched = await watch('/repeated');
+    hooks.reply('/repeated', 'hang');
+    await watched.run(true);
+    await until('the hook has come', () => hooks.received('/repeated').length === 1);
+    await installation.kill('SIGKILL');
+    await installation.start();
+    const delivery = await untilIs(watched, 'triggered', 'delivered');
+    expect(delivery).toMatchObject({ reason: null, nextAttemptAt: null });
+    expect(delivery.attempts).toMatchObject([
+      { response: null, error: { reason: 'attempt_lost', message: lostMessage } },
+      { response: { status: 200 }, error: null },
+    ]);
+    const [first, second, ...others] = hooks.received('/repeated');
+    expect([first?.id, second?.id, second?.body, others]).toEqual([delivery.id, delivery.id, first?.body, []]);
+  });
+
   it('leaves the delivery to a person where its action does not want it repeated', async () => {
     const watched = await watch('/held', { retryUnknown: false });
     hooks.reply('/held', 'hang');
@@ -348,8 +368,39 @@ describe('a try that was cut off by a kill', () => {
     await installation.start();
     const unknown = await untilIs(watched, 'triggered', 'unknown');
     expect(unknown).toMatchObject({ reason: 'attempt_lost', nextAttemptAt: null, finishedAt: null });
+    expect(unknown.attempts).toMatchObject([
+      { response: null, error: { reason: 'attempt_lost', message: lostMessage } },
+    ]);
+    // Neither a later start nor what is recovered without being named sends it.
+    await installation.kill('SIGKILL');
+    await installation.start();
+    const from = { from: unknown.createdAt };
+    expect(dataOf(await post('/api/deliveries/recover', from))).toEqual({ resent: 0, left: false });
+    await watched.run(false);
+    await watched.run(true);
+    expect(hooks.received('/held').filter(({ id }) => id === unknown.id)).toHaveLength(1);
     await post(`/api/deliveries/${unknown.id}/resend`);
-    await untilIs(watched, 'triggered', 'delivered');
-    expect(hooks.received('/held').map(({ id }) => id)).toEqual([unknown.id, unknown.id]);
+    await until('it is delivered', async () =>
+      (await watched.deliveries()).find(({ id, state }) => id === unknown.id && state === 'delivered'),
+    );
+    expect(hooks.received('/held').filter(({ id }) => id === unknown.id)).toHaveLength(2);
+  });
+
+  it('leaves many to a person, who has them all sent by one request', async () => {
+    const paths = ['/held-1', '/held-2', '/held-3'];
+    const all = await Promise.all(paths.map((path) => watch(path, { retryUnknown: false })));
+    for (const path of paths) hooks.reply(path, 'hang');
+    await Promise.all(all.map((watched) => watched.run(true)));
+    await until('all hooks have come', () => paths.every((path) => hooks.received(path).length === 1));
+    await installation.kill('SIGKILL');
+    await installation.start();
+    const unknown = await Promise.all(all.map((watched) => untilIs(watched, 'triggered', 'unknown')));
+    const from = unknown.map(({ createdAt }) => createdAt).toSorted()[0];
+    const recovered = await post('/api/deliveries/recover', { from, status: 'unknown' });
+    expect(dataOf(recovered)).toEqual({ resent: paths.length, left: false });
+    await Promise.all(all.map((watched) => untilIs(watched, 'triggered', 'delivered')));
+    for (const [n, path] of paths.entries()) {
+      expect(hooks.received(path).map(({ id }) => id)).toEqual([unknown[n]?.id, unknown[n]?.id]);
+    }
   });
 });

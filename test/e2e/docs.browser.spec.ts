@@ -36,6 +36,17 @@ async function openReader(): Promise<Locator> {
   return reader;
 }
 
+describe('a field of a request in /docs', () => {
+  it('has its type, also where a text has to fit several patterns', async () => {
+    const reader = await openReader();
+    await reader.getByPlaceholder('Filter').fill('createNotification');
+    await reader.locator('nav').getByText('Create a notification task', { exact: true }).first().click();
+    const row = reader.locator('schema-table .tr').filter({ has: seat.page.getByText('name', { exact: true }) });
+    await row.first().waitFor();
+    expect(await row.first().locator('.key-type').innerText()).toMatch(/^string/);
+  });
+});
+
 describe('the search of /docs', () => {
   it.each([
     ['a setting deep in a request', 'recoveryConfirmations', 'Create a notification task'],

@@ -112,6 +112,12 @@ describe('a sign-in provider', () => {
       expect(page.status).toBe(401);
       expect(victim.cookieOf(installation.url)).not.toContain('meerkat_session');
     }
+    const long = await victim.visit(
+      `${installation.url}/api/oidc/corp/callback?code=${'x'.repeat(9_000)}&state=${state}`,
+    );
+    expect(long.status).toBe(401);
+    const far = await installation.api.send(`/api/oidc/corp/start?to=/${'x'.repeat(3_000)}`, { key: null });
+    expect(far.headers.get('location')).toContain(provider.issuer);
     const bare = await installation.api.send('/api/oidc/corp/callback?code=x&state=y', { key: null });
     expect([bare.status, bare.body]).toMatchObject([401, { error: { reason: 'sign_in_expired' } }]);
     expect((await installation.api.send('/api/oidc/other/start', { key: null })).status).toBe(404);

@@ -146,8 +146,10 @@ describe('an installation with its owner set by the environment', () => {
 
   it('answers 404 at /api/setup', async () => {
     const json = { setupToken: 'guess', organization: 'Mine', email: ownerEmail, password: ownerPassword };
-    const answer = await installation.api.send('/api/setup', { key: null, json });
-    expect([answer.status, errorOf(answer).code]).toEqual([404, 'NOT_FOUND']);
+    for (const asked of [json, {}, { ...json, password: 'short' }]) {
+      const answer = await installation.api.send('/api/setup', { key: null, json: asked });
+      expect([answer.status, errorOf(answer).reason]).toEqual([404, 'already_set_up']);
+    }
   });
 
   it('fails on an address in use, naming PORT', async () => {

@@ -114,6 +114,25 @@ describe('a test run of an unsaved task', () => {
     });
   });
 
+  it('shows what a contact would get, and refuses one that there is not as a save does', async () => {
+    const json = { name: 'ops', type: 'webhook', config: { url: site.address('/in'), body: '{"to":"ops"}' } };
+    await installation.api.send('/api/contacts', { json });
+    const { body } = await test(settings('return true;', { actions: [{ contact: 'ops' }] }));
+    expect(body).toMatchObject({
+      data: { messages: [{ actionType: 'webhook', text: '{"to":"ops"}', request: { url: site.address('/in') } }] },
+    });
+    const unknown = settings('return true;', { actions: [{ contact: 'opss' }] });
+    for (const refusing of [
+      await test(unknown),
+      await installation.api.send('/api/notifications', { json: unknown }),
+    ]) {
+      expect(refusing).toMatchObject({
+        status: 400,
+        body: { error: { reason: 'contact_unknown', details: [{ field: 'actions[0].contact' }] } },
+      });
+    }
+  });
+
   it.each(['discord', 'googlechat', 'slack'])(
     'tells that the masked address of %s is wanted in clear',
     async (type) => {

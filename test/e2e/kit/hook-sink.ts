@@ -13,8 +13,14 @@ export interface ReceivedHook {
   readonly answer: number | null;
 }
 
+/** A status that says when to come again: seconds or an HTTP date. */
+export interface Deferral {
+  readonly status: number;
+  readonly retryAfter: string;
+}
+
 /** `hang`: never answers. `drop`: breaks the connection in the middle of an answer. */
-export type HookReply = number | 'hang' | 'drop';
+export type HookReply = number | Deferral | 'hang' | 'drop';
 
 export interface HookSink {
   address(path: string): string;
@@ -22,6 +28,8 @@ export interface HookSink {
   received(path: string): readonly ReceivedHook[];
   /** What the next requests to a path are answered, one each; afterwards 200. */
   reply(path: string, ...replies: readonly HookReply[]): void;
+  /** Answers 200 from now on, whatever was to come. */
+  recover(path: string): void;
   /** Answers the requests to a path that hang. */
   release(path: string, status: number): void;
   close(): Promise<void>;
@@ -55,10 +63,12 @@ export async function startHookSink(port = 0): Promise<HookSink> {
         path,
         headers,
         body: Buffer.concat(chunks).toString('utf8'),
-        answer: typeof reply === 'number' ? reply : null,
+        answer: typeof reply === 'number' ? reply : typeof reply === 'object' ? reply.status : null,
       });
       if (typeof reply === 'number') {
         response.writeHead(reply, { 'content-type': 'text/plain' }).end('as told');
+      } else if (typeof reply === 'object') {
+        response.writeHead(reply.status, { 'retry-after': reply.retryAfter }).end('as told');
       } else if (reply === 'hang') {
         hanging.set(path, [...(hanging.get(path) ?? []), response]);
       } else {
@@ -73,6 +83,7 @@ export async function startHookSink(port = 0): Promise<HookSink> {
     address: (path) => `http://127.0.0.1:${boundPort}${path}`,
     received: (path) => received.filter((hook) => hook.path === path),
     reply: (path, ...next) => void replies.set(path, [...(replies.get(path) ?? []), ...next]),
+    recover: (path) => void replies.delete(path),
     release(path, status) {
       for (const response of hanging.get(path) ?? []) if (!response.destroyed) response.writeHead(status).end('late');
       hanging.delete(path);

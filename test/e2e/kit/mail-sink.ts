@@ -14,8 +14,15 @@ export interface ReceivedMail {
   readonly answer: number | null;
 }
 
+/** In words of a server; `at` its recipient: before the message itself was sent. */
+export interface MailRefusal {
+  readonly code: number;
+  readonly text: string;
+  readonly at?: 'recipient';
+}
+
 /** `hold`: the message is read and never answered. `drop`: the connection is broken instead of an answer. */
-export type MailReply = number | 'hold' | 'drop';
+export type MailReply = number | MailRefusal | 'hold' | 'drop';
 
 export interface MailSink {
   readonly url: string;
@@ -25,6 +32,8 @@ export interface MailSink {
   taken(): readonly ReceivedMail[];
   /** What the next messages to an address are answered, one each; afterwards 250. */
   reply(to: string, ...replies: readonly MailReply[]): void;
+  /** Closes every connection and refuses further ones by its greeting; null: takes them again. */
+  greet(refusal: Omit<MailRefusal, 'at'> | null): void;
   close(): Promise<void>;
 }
 
@@ -57,11 +66,28 @@ export async function startMailSink(): Promise<MailSink> {
   const received: ReceivedMail[] = [];
   const replies = new Map<string, MailReply[]>();
   const sockets = new Map<number, Socket>();
+  let greeting: Omit<MailRefusal, 'at'> | null = null;
+  const asError = ({ code, text }: Omit<MailRefusal, 'at'>): Error =>
+    Object.assign(new Error(text), { responseCode: code });
+  const takeRefusalAt = (address: string): MailRefusal | null => {
+    const [next] = replies.get(address) ?? [];
+    if (typeof next !== 'object' || next.at !== 'recipient') return null;
+    replies.get(address)?.shift();
+    return next;
+  };
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['AUTH', 'STARTTLS'],
     logger: false,
     closeTimeout: 100,
+    onConnect(_session, answer) {
+      if (greeting === null) return answer();
+      return answer(asError(greeting));
+    },
+    onRcptTo({ address }, _session, answer) {
+      const refusal = takeRefusalAt(address);
+      return refusal === null ? answer() : answer(asError(refusal));
+    },
     onData(stream, session, answer) {
       const chunks: Buffer[] = [];
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -75,10 +101,11 @@ export async function startMailSink(): Promise<MailSink> {
           subject: header(raw, 'Subject'),
           text: textOf(raw),
           raw,
-          answer: typeof reply === 'number' ? reply : null,
+          answer: typeof reply === 'number' ? reply : typeof reply === 'object' ? reply.code : null,
         });
         if (reply === 'drop') sockets.get(session.remotePort)?.destroy();
         else if (reply === 250) answer(null, 'taken');
+        else if (typeof reply === 'object') answer(asError(reply));
         else if (typeof reply === 'number') answer(Object.assign(new Error('as told'), { responseCode: reply }));
       });
     },
@@ -97,6 +124,10 @@ export async function startMailSink(): Promise<MailSink> {
     received,
     taken: () => received.filter(({ answer }) => answer === 250),
     reply: (to, ...next) => void replies.set(to, [...(replies.get(to) ?? []), ...next]),
+    greet(refusal) {
+      greeting = refusal;
+      if (refusal !== null) for (const socket of sockets.values()) socket.destroy();
+    },
     async close() {
       for (const socket of sockets.values()) socket.destroy();
       await new Promise<void>((resolve) => server.close(() => resolve()));

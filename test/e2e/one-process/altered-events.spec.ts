@@ -161,6 +161,47 @@ describe.each(['SIGTERM', 'SIGKILL'] as const)('a product that ended by %s', (si
   });
 });
 
+describe('a product that ended in order and whose last events were taken away', () => {
+  let installation: EmbeddedInstallation;
+  let folder: string;
+
+  beforeAll(async () => {
+    [installation, folder] = await Promise.all([embeddedInstallation(), scratchFolder()]);
+    await installation.start();
+    await installation.api.create(byHand('http://127.0.0.1:9/'));
+    await installation.kill('SIGTERM');
+  });
+  afterAll(async () => {
+    await installation.remove();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it.each([
+    ['some of them', 'DELETE FROM events WHERE position > (SELECT max(position) - 3 FROM events)'],
+    ['all of them', 'DELETE FROM events; DELETE FROM streams; DELETE FROM sqlite_sequence'],
+  ])('says so in an audit and at the next start: %s', async (which, sql) => {
+    const dataDir = join(folder, which.replaceAll(' ', '-'));
+    await cp(installation.dataDir, dataDir, { recursive: true, preserveTimestamps: true });
+    const database = new DatabaseSync(join(dataDir, 'events.db'));
+    database.exec(sql);
+    database.close();
+    const settings = { ...commonSettings({}), DATA_DIR: dataDir, PORT: '0' };
+    const audit = (...words: string[]) => meerkat(['audit', ...words], settings, folder);
+    const found = await audit('verify', '--json');
+    expect(found.exitCode).toBe(1);
+    expect(verified.parse(JSON.parse(found.out))).toMatchObject({ faultCount: 1, faults: [{ what: 'missing' }] });
+    const product = startProduct(settings, folder);
+    try {
+      await product.ready();
+      expect(product.lines.join('\n')).toContain('those in between are gone');
+    } finally {
+      product.signal('SIGKILL');
+      await product.ended;
+    }
+    expect(await audit('verify', '--json')).toMatchObject({ exitCode: 0 });
+  });
+});
+
 describe('an audit of a product that runs', () => {
   it('finds its events intact and lets it go on', async () => {
     const installation = await embeddedInstallation();

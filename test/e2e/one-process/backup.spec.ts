@@ -7,7 +7,7 @@ import { hash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { auditVerification } from '#contracts/audit';
-import { createHeadSigner } from '#eventing/audit-heads';
+import { createAuditSigner } from '#eventing/audit-heads';
 import { createApi, type Api } from '../kit/api.js';
 import { killedCommand, runCommand, startCommand, type CommandEnd } from '../kit/command-line.js';
 import { startHookSink, type HookSink } from '../kit/hook-sink.js';
@@ -143,7 +143,7 @@ describe('a backup', () => {
     const secretKey = Buffer.from(await readFile(join(folder, 'data', 'secret.key'), 'utf8'), 'base64');
     const { organizationId = '', events = 0, head = '' } = chain ?? {};
     const told = { organizationId, day: '2026-11-01', at: '2026-11-01T00:00:00.000Z', sequence: events, hash: head };
-    const { sign } = createHeadSigner(secretKey);
+    const { sign } = createAuditSigner(secretKey);
     const verdictOn = async (line: object): Promise<readonly [number | null, string | undefined]> => {
       await writeFile(join(folder, 'heads.jsonl'), `a line of a log\n${JSON.stringify(line)}\n`);
       const words = ['audit', 'verify', backup, '--heads', join(folder, 'heads.jsonl'), '--json'];

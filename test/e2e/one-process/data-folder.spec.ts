@@ -1,5 +1,5 @@
 /** One process and its data folder: nobody else gets in, and it leaves in order. */
-import { mkdtemp, rename, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -32,10 +32,20 @@ describe('an installation in one process', () => {
     const { code, said } = await refusedStart({ DATA_DIR: installation.dataDir }, folder);
     expect(said).toContain('DATA_DIR');
     expect(said).toMatch(/in use/);
+    // The one that runs has not ended at all.
+    expect(said).not.toMatch(/did not end in order/);
     expect(code).toBe(78);
     expect((await installation.api.send('/readyz', { key: null })).status).toBe(200);
     const created = await installation.api.create({ ...whenInStock(site.address('/undisturbed')), status: 'paused' });
     expect((await installation.api.task(created.id)).id).toBe(created.id);
+  });
+
+  it('ends in order also where a second process was refused meanwhile: the next start looks for no damage', async () => {
+    const { code } = await refusedStart({ DATA_DIR: installation.dataDir }, folder);
+    expect(code).toBe(78);
+    await installation.kill('SIGTERM');
+    expect(await readdir(installation.dataDir)).not.toContain('unclean');
+    await installation.start();
   });
 
   it('refuses writes while its data folder was moved away, says so, and goes on once it is back', async () => {

@@ -1,7 +1,10 @@
 /** What somebody sees who starts it at a terminal. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startProduct } from '../kit/product.js';
 
@@ -25,5 +28,17 @@ describe('a start on a terminal', () => {
     } finally {
       product.signal('SIGKILL');
     }
+  });
+});
+
+describe('a command whose results nobody reads to their end, as behind `| head`', () => {
+  it('ends as ever, without a word', async () => {
+    const program = fileURLToPath(new URL('../../../bin/meerkat.mjs', import.meta.url));
+    const child = spawn(process.execPath, [program, 'export', '--schema'], { stdio: ['ignore', 'pipe', 'pipe'] });
+    child.stdout.destroy();
+    let error = '';
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => (error += chunk));
+    const [exitCode] = (await once(child, 'close')) as [number | null];
+    expect([exitCode, error]).toEqual([0, '']);
   });
 });
