@@ -30,6 +30,17 @@ describe('fair slots', () => {
     expect(slots.tryAcquire({ task: 'a' })).not.toBeNull();
   });
 
+  it('are waited for no longer than is said, and then go to whoever waits still', async () => {
+    const slots = createFairSlots({ slots: 1, shares: { task: 1 } });
+    const release = await slots.acquireWithin({ task: 'a' }, 60_000);
+    const patient = slots.acquireWithin({ task: 'b' }, 60_000);
+    expect(await slots.acquireWithin({ task: 'c' }, 1)).toBeNull();
+    expect(slots).toMatchObject({ held: 1, waiting: 1 });
+    release?.();
+    (await patient)?.();
+    expect(slots).toMatchObject({ held: 0, waiting: 0 });
+  });
+
   it('count a slot that is given back twice once', async () => {
     const slots = createFairSlots({ slots: 1, shares: { task: 1 } });
     const release = await slots.acquire({ task: 'a' });

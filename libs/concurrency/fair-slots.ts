@@ -8,6 +8,8 @@ export interface FairSlots<Kind extends string> {
   acquire(keys: Readonly<Partial<Record<Kind, string>>>): Promise<() => void>;
   /** The same, where it need not be waited for; else null. */
   tryAcquire(keys: Readonly<Partial<Record<Kind, string>>>): (() => void) | null;
+  /** The same, waited for no longer than that; else null. */
+  acquireWithin(keys: Readonly<Partial<Record<Kind, string>>>, patienceMs: number): Promise<(() => void) | null>;
   readonly held: number;
   readonly waiting: number;
 }
@@ -64,22 +66,38 @@ export function createFairSlots<Kind extends string>({ slots, shares }: FairSlot
       grantNext();
     };
   };
+  const wait = (holder: Holder, onGranted: (release: () => void) => void): Waiter => {
+    const waiter: Waiter = {
+      ...holder,
+      grant() {
+        waiters.delete(waiter);
+        onGranted(hold(waiter));
+      },
+    };
+    waiters.add(waiter);
+    return waiter;
+  };
   const tryAcquire = (holder: Holder): (() => void) | null => (mayHave(holder) ? hold(holder) : null);
 
   return {
     acquire(keys) {
       const holder = { labels: labelsOf(keys) };
       const release = tryAcquire(holder);
+      return release === null ? new Promise((resolve) => void wait(holder, resolve)) : Promise.resolve(release);
+    },
+    acquireWithin(keys, patienceMs) {
+      const holder = { labels: labelsOf(keys) };
+      const release = tryAcquire(holder);
       if (release !== null) return Promise.resolve(release);
       return new Promise((resolve) => {
-        const waiter: Waiter = {
-          ...holder,
-          grant() {
-            waiters.delete(waiter);
-            resolve(hold(waiter));
-          },
-        };
-        waiters.add(waiter);
+        const waiter = wait(holder, (granted) => {
+          clearTimeout(timer);
+          resolve(granted);
+        });
+        const timer = setTimeout(() => {
+          waiters.delete(waiter);
+          resolve(null);
+        }, patienceMs);
       });
     },
     tryAcquire: (keys) => tryAcquire({ labels: labelsOf(keys) }),

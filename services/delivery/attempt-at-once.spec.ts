@@ -71,6 +71,22 @@ describe('a delivery that can be sent at once', () => {
     expect(hooks.received).toHaveLength(10);
   });
 
+  it('is one that comes after another message of its episode, once that was asked for in the same process', async () => {
+    const [hooks, url] = await kit.receiver(answerWith(200));
+    const worker = start();
+    const before = await kit.harness.requestOf({ name: 'before', config: { url } });
+    await kit.harness.handOver(worker, before, counting);
+    const more = { follows: before.deliveryId };
+    const request = await kit.harness.requestOf({ name: 'after', config: { url }, more });
+    await kit.harness.handOver(worker, request, counting);
+    for (const { deliveryId } of [before, request]) {
+      await kit.harness.untilState(deliveryId, 'delivered');
+      expect(await kit.typesOf(deliveryId)).toEqual(whole);
+    }
+    expect(appended.toSorted()).toEqual([1, 1, 2, 2]);
+    expect(hooks.received).toHaveLength(2);
+  });
+
   it('is tried again by its consumer where the store is away, and then sent once', async () => {
     const [hooks, url] = await kit.receiver(answerWith(200));
     const request = await kit.harness.requestOf({ config: { url } });
@@ -132,6 +148,20 @@ describe('a delivery that cannot be sent at once', () => {
     await worker.stop();
     expect(hooks.received).toHaveLength(1);
     expect(await kit.typesOf(request.deliveryId)).toEqual(whole);
+  });
+
+  it('is stored alone where it says that its episode is over: what was said before has to arrive first', async () => {
+    const [, url] = await kit.receiver(answerWith(200));
+    const worker = start();
+    const before = await kit.harness.requestOf({ name: 'before', config: { url } });
+    await kit.harness.handOver(worker, before, counting);
+    const more = { follows: before.deliveryId, kind: 'recovered' as const };
+    const request = await kit.harness.requestOf({ name: 'after', config: { url }, more });
+    appended.length = 0;
+    const { deliveryId } = request;
+    await kit.harness.handOver(worker, request, counting);
+    expect(appended[0]).toBe(1);
+    expect((await kit.typesOf(deliveryId))[0]).toBe('delivery.requested');
   });
 
   it('is stored alone where another message of its episode comes before it', async () => {

@@ -33,7 +33,7 @@ export interface AttemptDeps {
   readonly readStore: ReadinessDeps['readStore'];
   readonly isBegun: ReadinessDeps['isBegun'];
   readonly sender: Sender;
-  readonly gate: Pick<ReceiverGate, 'enter' | 'tryEnter' | 'leave'>;
+  readonly gate: Pick<ReceiverGate, 'enter' | 'enterSoon' | 'leave'>;
   /** Attempts in flight. An attempt takes its slot once its receiver admits it. */
   readonly slots: AttemptSlots;
   /** Once aborted, no attempt begins. */

@@ -51,3 +51,58 @@ describe('the receiver gate', () => {
     expect(resumed).toEqual(['b', 'c']);
   });
 });
+
+describe('a delivery that is not stored yet', () => {
+  const answered = { reached: true, durationMs: 0 };
+  /** A receiver that answers now and then, and has its one slot taken. */
+  const busy = async (): Promise<void> => {
+    for (let time = 0; time < 30; time += 1) {
+      expect(await gate.enterSoon('r', `earlier ${time}`)).toBe(true);
+      clock.nowMs += 10;
+      gate.leave('r', answered);
+    }
+    expect(gate.enter('r', 'a', 1_000)).toBe('entered');
+  };
+
+  it('waits in line for a receiver that answers, and takes the slot that is kept for it', async () => {
+    await busy();
+    const soon = gate.enterSoon('r', 'b');
+    expect(gate.enter('r', 'c', 1_000)).toBe('waits');
+    gate.leave('r', answered);
+    expect(await soon).toBe(true);
+    expect(resumed).toEqual([]);
+    gate.leave('r', answered);
+    expect(resumed).toEqual(['c']);
+  });
+
+  it('does not wait for a receiver that has answered nobody for a while', async () => {
+    await busy();
+    clock.nowMs += 1_000;
+    expect(await gate.enterSoon('r', 'b')).toBe(false);
+  });
+
+  it('waits no longer once the receiver answers nobody, and its place goes to the next one', async () => {
+    await busy();
+    const soon = gate.enterSoon('r', 'b');
+    expect(gate.enter('r', 'c', 10_000)).toBe('waits');
+    clock.nowMs += 1_000;
+    expect(await soon).toBe(false);
+    gate.leave('r', answered);
+    expect(resumed).toEqual(['c']);
+  });
+
+  it('does not wait where so many do that its turn would be long in coming', async () => {
+    await busy();
+    for (let number = 0; number < 400; number += 1) gate.enter('r', `stored ${number}`, 100_000);
+    expect(await gate.enterSoon('r', 'b')).toBe(false);
+    gate.leave('r', answered);
+    expect(resumed).toEqual(['stored 0']);
+  });
+
+  it('waits no longer once the process stops', async () => {
+    await busy();
+    const soon = gate.enterSoon('r', 'b');
+    gate.stop();
+    expect(await soon).toBe(false);
+  });
+});

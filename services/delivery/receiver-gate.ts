@@ -12,6 +12,11 @@ export interface ReceiverGateOptions {
 /** Deliveries that wait here; what is beyond is left to a sweep. */
 const maxWaiting = 500_000;
 
+/** What is not stored yet waits no longer for a slot: its consumer has others to take. */
+const longestSoonMs = 3_000;
+/** It is looked at so often whether the receiver that it waits for still answers. */
+const lookEveryMs = 250;
+
 export type Entry = 'entered' | 'waits' | 'full';
 
 export class ReceiverGate {
@@ -21,6 +26,8 @@ export class ReceiverGate {
   readonly #waitingForSlot = new Map<string, { readonly receiver: string; readonly expiresMs: number }>();
   /** Released by their receiver, which keeps a slot for them. */
   readonly #reservedSlot = new Map<string, string>();
+  /** Not stored yet, and about to have a slot. */
+  readonly #soon = new Map<string, (isFree: boolean) => void>();
   readonly #probes = new Map<string, NodeJS.Timeout>();
   #stopped = false;
 
@@ -45,9 +52,19 @@ export class ReceiverGate {
     return 'waits';
   }
 
-  /** The same for one that waits for nothing; false: there is no slot. */
-  tryEnter(receiver: string): boolean {
-    return this.#receivers.tryEnter(receiver);
+  /**
+   * The same for a delivery that is not stored yet. It waits in the same line, but only where its turn comes in a moment, and
+   * no longer than that. False: it did not, and nothing changed.
+   */
+  async enterSoon(receiver: string, id: string): Promise<boolean> {
+    if (this.#receivers.tryEnter(receiver)) return true;
+    if (this.#stopped || !this.#receivers.isSoonFree(receiver, this.#clock.now())) return false;
+    if (this.#receivers.enter(receiver, id, this.#clock.now())) return true;
+    const isFree = await this.#turnOf(receiver, id);
+    if (isFree && this.#receivers.enter(receiver, id, this.#clock.now())) return true;
+    this.#receivers.remove(receiver, id);
+    this.#receivers.withdraw(receiver, id);
+    return false;
   }
 
   /** `answered` null: nothing was sent, so nothing was learnt. */
@@ -82,16 +99,42 @@ export class ReceiverGate {
 
   stop(): void {
     this.#stopped = true;
+    for (const end of this.#soon.values()) end(false);
     for (const timer of this.#probes.values()) clearTimeout(timer);
   }
 
-  #release(ids: readonly string[]): void {
+  /** True once it is released; false where that takes too long, or its receiver answers nobody any more. */
+  #turnOf(receiver: string, id: string): Promise<boolean> {
+    return new Promise((resolve) => {
+      const end = (isFree: boolean): void => {
+        clearInterval(timer);
+        this.#soon.delete(id);
+        resolve(isFree);
+      };
+      let leftMs = longestSoonMs;
+      const timer = setInterval(() => {
+        leftMs -= lookEveryMs;
+        if (leftMs <= 0 || !this.#receivers.isAnswering(receiver, this.#clock.now())) end(false);
+      }, lookEveryMs);
+      this.#soon.set(id, end);
+    });
+  }
+
+  #release(released: readonly string[]): void {
+    const ids = this.#soon.size === 0 ? released : released.filter((id) => !this.#wasAwaited(id));
+    if (ids.length === 0) return;
     for (const id of ids) {
       const waiting = this.#waitingForSlot.get(id);
       if (waiting !== undefined) this.#reservedSlot.set(id, waiting.receiver);
       this.#waitingForSlot.delete(id);
     }
     this.#resume(ids);
+  }
+
+  #wasAwaited(id: string): boolean {
+    const end = this.#soon.get(id);
+    end?.(true);
+    return end !== undefined;
   }
 
   #probeAt(receiver: string, atMs: number): void {

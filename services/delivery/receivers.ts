@@ -16,8 +16,8 @@ export interface ReceiverLimits {
 
 export const defaultReceiverLimits: ReceiverLimits = {
   concurrency: 8,
-  quickConcurrency: 32,
-  quickMs: 100,
+  quickConcurrency: 64,
+  quickMs: 500,
   failures: 5,
   probeMs: 30_000,
 };
@@ -34,6 +34,10 @@ interface Receiver {
   failures: number;
   /** Quick answers in a row. */
   quick: number;
+  /** When its last answer came. */
+  answeredMs: number;
+  /** Mean time between its last answers; how long it was idle counts little. */
+  betweenAnswersMs: number;
   /** null: closed. */
   openUntilMs: number | null;
   probing: boolean;
@@ -43,6 +47,13 @@ interface Receiver {
   readonly released: Set<string>;
 }
 
+/** The wait that is expected of one whose turn comes soon. */
+const soonMs = 2_000;
+/** A receiver whose last answer is older may hang. */
+const recentMs = 500;
+const longestBetweenMs = 1_000;
+/** The last ten answers or so make the mean. */
+const weightOfPast = 5;
 /** Receivers that have nothing running or waiting are forgotten beyond this many. */
 const maxTracked = 10_000;
 
@@ -92,6 +103,19 @@ export class Receivers {
     return true;
   }
 
+  /** Whether one more in the line would soon have its turn, by the time between the last answers. */
+  isSoonFree(key: string, nowMs: number): boolean {
+    const receiver = this.#receivers.get(key);
+    if (receiver === undefined) return false;
+    const { waiting, betweenAnswersMs } = receiver;
+    return this.isAnswering(key, nowMs) && (waiting.size + 1) * betweenAnswersMs <= soonMs;
+  }
+
+  isAnswering(key: string, nowMs: number): boolean {
+    const receiver = this.#receivers.get(key);
+    return receiver !== undefined && receiver.openUntilMs === null && nowMs - receiver.answeredMs <= recentMs;
+  }
+
   /** `answered` null: nothing was sent, so nothing was learnt. */
   leave(key: string, answered: Answered | null, nowMs: number): void {
     const receiver = this.#of(key);
@@ -99,6 +123,9 @@ export class Receivers {
     const reached = answered?.reached ?? null;
     if (answered !== null) {
       receiver.quick = answered.reached && answered.durationMs <= this.#limits.quickMs ? receiver.quick + 1 : 0;
+      const sinceMs = Math.min(longestBetweenMs, Math.max(0, nowMs - receiver.answeredMs));
+      receiver.betweenAnswersMs += (sinceMs - receiver.betweenAnswersMs) / weightOfPast;
+      receiver.answeredMs = nowMs;
     }
     if (reached === true) {
       receiver.failures = 0;
@@ -168,6 +195,8 @@ export class Receivers {
       running: 0,
       failures: 0,
       quick: 0,
+      answeredMs: 0,
+      betweenAnswersMs: longestBetweenMs,
       openUntilMs: null,
       probing: false,
       waiting: new Fifo(),

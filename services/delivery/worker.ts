@@ -13,7 +13,7 @@ import { charactersOf } from '#runtime/json-size';
 import type { ReadStore } from '#read-store/read-store';
 import type { Clock } from '#runtime/clock';
 import type { Logger } from '#runtime/logger';
-import { attemptAtOnce } from './attempt-at-once.js';
+import { attemptAtOnce, type AtOnce } from './attempt-at-once.js';
 import { advanceDelivery, type AttemptDeps, type AttemptSlots } from './attempt.js';
 import type { LoadedDelivery } from './delivery-stream.js';
 import { Followers } from './followers.js';
@@ -60,8 +60,6 @@ export interface WorkerOptions {
 const maxKept = { deliveries: 20_000, characters: 32_000_000 };
 const maxBegun = 20_000;
 const maxTracked = 100_000;
-/** A message that takes longer to be made is stored before: the consumer has others to take. */
-const atOnceMs = 100;
 /** Steps in progress for each attempt that may be in flight: most wait for their receiver or their share. */
 const stepsPerAttempt = 16;
 
@@ -139,15 +137,16 @@ export class DeliveryWorker {
   async beginAtOnce(fresh: LoadedDelivery): Promise<boolean> {
     const stored = Promise.withResolvers<boolean>();
     let isLate = false;
+    const onLate = (): void => {
+      isLate = true;
+      stored.resolve(false);
+    };
     const ended = this.#queue.runNow(fresh.id, async () => {
-      const next = await this.#attemptAtOnce(fresh, () => stored.resolve(true));
+      const next = await this.#attemptAtOnce(fresh, { onLate, onStored: () => stored.resolve(true) });
       // Stored alone meanwhile, and offered while it was in progress here.
       return next === 'not_now' ? (isLate ? this.#options.clock.now() : null) : next;
     });
-    if (ended === null) return false;
-    const isStored = await withTimeoutOr(Promise.race([stored.promise, ended.then(() => false)]), atOnceMs, null);
-    isLate = isStored === null;
-    return isStored === true;
+    return ended !== null && Promise.race([stored.promise, ended.then(() => false)]);
   }
 
   /** For a delivery that was just begun: it need not be read again. */
@@ -185,14 +184,17 @@ export class DeliveryWorker {
     await withTimeoutOr(idle, recordMs, null);
   }
 
-  async #attemptAtOnce(fresh: LoadedDelivery, onStored: () => void): Promise<NextLook | 'not_now'> {
+  async #attemptAtOnce(fresh: LoadedDelivery, { onLate, onStored }: AtOnce): Promise<NextLook | 'not_now'> {
     const { clock, logger } = this.#options;
     let isStored = false;
     try {
-      const next = await attemptAtOnce(this.#attempts, fresh, () => {
-        isStored = true;
-        this.#begun.set(fresh.id, true);
-        onStored();
+      const next = await attemptAtOnce(this.#attempts, fresh, {
+        onLate,
+        onStored: () => {
+          isStored = true;
+          this.#begun.set(fresh.id, true);
+          onStored();
+        },
       });
       if (next !== 'not_now') this.#resumeFollowers(fresh.id, next);
       return next;
