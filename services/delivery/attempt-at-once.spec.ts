@@ -83,7 +83,7 @@ describe('a delivery that can be sent at once', () => {
       await kit.harness.untilState(deliveryId, 'delivered');
       expect(await kit.typesOf(deliveryId)).toEqual(whole);
     }
-    expect(appended.toSorted()).toEqual([1, 1, 2, 2]);
+    expect(appended.toSorted((one, other) => one - other)).toEqual([1, 1, 2, 2]);
     expect(hooks.received).toHaveLength(2);
   });
 
