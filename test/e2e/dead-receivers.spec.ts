@@ -83,8 +83,9 @@ describe('a receiver at which nobody answers', () => {
         failing.push(id);
       }
     }
-    // A failure of an earlier message that is tried again counts as well.
-    expect(failing.length).toBeGreaterThanOrEqual(failuresUntilSpared - 1);
+    // A failure of an earlier message that is tried again counts as well: on a busy machine several are.
+    const tries = await Promise.all(failing.map(async (id) => (await only(id))?.attempts.length ?? 0));
+    expect(tries.reduce((sum, count) => sum + count, 0)).toBeGreaterThanOrEqual(failuresUntilSpared);
     expect(await only(late)).toMatchObject({ state: 'pending', attempts: [] });
     const risen = await startHookSink(Number(new URL(spared).port));
     try {
