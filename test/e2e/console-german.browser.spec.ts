@@ -6,6 +6,7 @@ import { closeConsole, openConsole } from './kit/console.js';
 import type { Installation } from './kit/installation.js';
 import { html } from './kit/page-site.js';
 import { byHand } from './kit/settings.js';
+import { until } from './kit/until.js';
 import type { World } from './kit/watch.js';
 
 let world: World;
@@ -84,5 +85,62 @@ describe('a refusal', () => {
     await openAsOwner(seat, installation, '/tasks/ntf_01kbq8t1v4e7k2m9x3r5w6y8za');
     await page.getByRole('alert').getByText('There is no such notification.').waitFor();
     expect(asked.filter((url) => /wording-de|\/de-/.test(url))).toEqual([]);
+  });
+});
+
+describe('a run that failed', () => {
+  it('is told in German with what to do, on its own page and where it is explained', async () => {
+    const { id } = await installation.api.create({ ...byHand(world.site.address('/nowhere')), actions: [] });
+    const run = await installation.api.execute(id);
+    const page = await openInGerman();
+    await go(page, `/executions/${run.id}`);
+    const failure = page.getByRole('alert').filter({ hasText: 'Der Server hat mit 404' });
+    await failure.getByText('Als Seite gilt, was einen Status aus fetch.acceptStatus hat').waitFor();
+    expect(await violations(page)).toEqual([]);
+    await go(page, `/tasks/${id}`);
+    const chain = page.locator('.chain');
+    await chain.getByText('Der Server hat mit 404').waitFor();
+    await chain.getByText('Erst ein gescheiterter Lauf; ab 3 in Folge').waitFor();
+    expect(await chain.locator('[lang=en]').count()).toBe(0);
+  });
+
+  it('keeps what the code itself threw in its own words, marked as such, beside the German advice', async () => {
+    const watch = { ...byHand(world.site.address('/page')), actions: [] };
+    const { id } = await installation.api.create({
+      ...watch,
+      evaluationFunction: "return document.querySelector('#none').textContent === 'a';",
+    });
+    const run = await installation.api.execute(id);
+    const page = await openInGerman();
+    await go(page, `/executions/${run.id}`);
+    const failure = page.getByRole('alert');
+    await failure.getByText('fand nichts: kein Element passt auf').waitFor();
+    expect(await failure.locator('[lang=en]').textContent()).toMatch(/^TypeError: /);
+  });
+
+  it('is told in German where a page is loaded for a new task', async () => {
+    const page = await openInGerman();
+    await go(page, '/new');
+    await page.getByRole('textbox').first().fill(world.site.address('/nowhere'));
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').getByText('Der Server hat mit 404').waitFor();
+    await page.getByRole('alert').getByText('Als Seite gilt').waitFor();
+  });
+});
+
+describe('a message that did not arrive', () => {
+  it('says in German why, and what each try was answered', async () => {
+    world.hooks.reply('/gone', 410);
+    const actions = [{ type: 'webhook', config: { url: world.hooks.address('/gone') } }];
+    const { id } = await installation.api.create({ ...byHand(world.site.address('/page')), actions });
+    await installation.api.execute(id, 30, { force: true });
+    const delivery = await until('the message was refused', async () =>
+      (await installation.api.deliveries(id)).find(({ state }) => state === 'failed'),
+    );
+    const page = await openInGerman();
+    await go(page, `/deliveries/${delivery.id}`);
+    await page.getByText('Den Empfänger gibt es nicht mehr; die Aktion wurde ausgeschaltet.').waitFor();
+    await page.getByRole('cell').getByText('Der Empfänger hat mit 410 geantwortet: es gibt ihn nicht mehr').waitFor();
+    expect(await violations(page)).toEqual([]);
   });
 });

@@ -3,6 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { saidDe } from '../../services/console/src/text/said/said-de.js';
+import { deliveryReasonsDe } from '../../services/console/src/text/said/sent-de.js';
+import { sentencesDe } from '../../services/console/src/text/said/wording-de.js';
 
 /** The server's code, as text: the console shares none of it. */
 function sourcesIn(folder: string): string {
@@ -16,7 +18,8 @@ function sourcesIn(folder: string): string {
     .join('\n');
 }
 
-const sources = ['libs', 'services'].map(sourcesIn).join('\n');
+/** Quotation marks stand in literals as they are said. */
+const sources = ['libs', 'services'].map(sourcesIn).join('\n').replaceAll('\\`', '`');
 
 /** A sentence may be made of two pieces: `There is no such ` and the name of the thing. */
 function isSaid(words: string): boolean {
@@ -26,6 +29,19 @@ function isSaid(words: string): boolean {
     spaces.some((at) => sources.includes(words.slice(0, at)) && sources.includes(words.slice(at + 1)))
   );
 }
+
+/** Sentences of which a value is a part: what the server has of them. */
+const written: Readonly<Record<string, readonly string[]>> = {
+  'The page is one that the parser cannot read.': ['is one that the parser cannot read'],
+  'The page is blown up by its entities.': ['is blown up by its entities'],
+  'set fetch.mode to "browser".': ['set fetch.mode to "browser"'],
+  '` found nothing under that name.': ['found nothing under that name'],
+  'The answer did not begin within': ['did not begin'],
+  'The answer was not complete within': ['was not complete'],
+  '1 failed run in a row': ["'failed run'", ' in a row'],
+  'No run happened for one slot (': ['No run happened for ', 'one slot'],
+  'It missed one slot and went on at': ['It missed ', 'one slot', ' and went on at '],
+};
 
 /** What stands between values and marks, where it is long enough to be told from other words. */
 const piecesOf = (said: string): readonly string[] =>
@@ -48,5 +64,15 @@ describe('the German for what the server says', () => {
   it.each(codes)('goes by sentences that the server says: %s', (_code, sayings) => {
     const said = typeof sayings === 'string' ? [] : sayings.map(([english]) => english);
     expect(said.flatMap(piecesOf).filter((piece) => !isSaid(piece))).toEqual([]);
+  });
+
+  it.each(Object.keys(deliveryReasonsDe))('goes by a reason of deliveries that the server has: %s', (reason) => {
+    expect(sources.includes(`'${reason}'`)).toBe(true);
+  });
+
+  it('goes by sentences about runs and messages that the server says', () => {
+    const said = sentencesDe.map(([english]) => english);
+    const pieces = said.flatMap(piecesOf).flatMap((piece) => written[piece] ?? [piece]);
+    expect(pieces.filter((piece) => !isSaid(piece))).toEqual([]);
   });
 });

@@ -20,6 +20,7 @@ import { useActionName } from './use-channel-name.js';
 import { useActionEdit, type ActionEdit } from './use-action-edit.js';
 import type { Settings } from './field-kinds.js';
 import { actionWithoutSecrets, secretMask } from './without-secrets.js';
+import { ServerSentence } from '../text/server-sentence.js';
 
 function Preview({ preview }: { readonly preview: MessagePreview }): ReactNode {
   return (
@@ -34,7 +35,11 @@ function Preview({ preview }: { readonly preview: MessagePreview }): ReactNode {
           <pre>{preview.request.body}</pre>
         </details>
       )}
-      {preview.error !== null && <p>{preview.error.message}</p>}
+      {preview.error !== null && (
+        <p>
+          <ServerSentence text={preview.error.message} />
+        </p>
+      )}
     </div>
   );
 }
@@ -44,7 +49,7 @@ function TestResult({ delivery }: { readonly delivery: Delivery }): ReactNode {
   return (
     <div className={delivery.state === 'delivered' ? 'notice good' : 'notice warn'} role="status">
       <DeliveryState state={delivery.state} /> {last?.response !== null && last !== undefined && last.response?.status}{' '}
-      {last?.error?.message}
+      {last?.error != null && <ServerSentence text={last.error.message} />}
       {last?.response != null && last.response.body !== '' && <pre className="answer-body">{last.response.body}</pre>}
     </div>
   );
@@ -127,7 +132,7 @@ function ActionCard({
       refresh();
       toast(t('actions.removed'), () => void undoRemoval(revision));
     },
-    onError: (error) => toast(error.message),
+    onError: (error) => failed(error.message),
   });
   const test = useMutation({
     mutationFn: () => dataOf(api.POST('/api/notifications/{id}/actions/{actionId}/test', { params: { path } })),
@@ -154,7 +159,7 @@ function ActionCard({
       setMadeSecret(typeof secret === 'string' ? secret : null);
       refresh();
     },
-    onError: (error) => toast(error.message),
+    onError: (error) => failed(error.message),
   });
   return (
     <section className="card" aria-label={`${actionName(action)} ${action.id}`}>

@@ -1,4 +1,4 @@
-/** In which words refusals are shown: those of the server, or those of the reader's language, loaded when they are needed. */
+/** In which words refusals, failures and what became of messages are shown: those of the server, or those of the reader's language, loaded when they are needed. */
 
 export interface ProblemDetail {
   readonly field: string;
@@ -18,6 +18,10 @@ export interface Refusal {
 export interface Wording {
   readonly ofRefusal: (refusal: Refusal) => Refusal;
   readonly ofDetail: (detail: ProblemDetail) => ProblemDetail;
+  /** What a run, an explanation or an attempt says; null where there is no text for it. */
+  readonly ofSentence: (sentence: string) => string | null;
+  /** Why a delivery ended, by its code; null likewise. */
+  readonly ofDeliveryReason: (reason: string) => string | null;
 }
 
 interface Spoken {
@@ -26,7 +30,12 @@ interface Spoken {
   readonly load: (() => Promise<Wording>) | null;
 }
 
-const asSaid: Wording = { ofRefusal: (refusal) => refusal, ofDetail: (detail) => detail };
+const asSaid: Wording = {
+  ofRefusal: (refusal) => refusal,
+  ofDetail: (detail) => detail,
+  ofSentence: () => null,
+  ofDeliveryReason: () => null,
+};
 let spoken: Spoken = { notConnected: 'The server could not be reached.', load: null };
 
 export function speak(language: Spoken): void {

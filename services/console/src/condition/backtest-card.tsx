@@ -10,6 +10,7 @@ import type { StripRun } from '../marks/strip-cells.js';
 import { useTexts } from '../text/text.js';
 import { absoluteTime } from '../text/times.js';
 import { useValueText } from '../text/value-text.js';
+import { ServerSentence } from '../text/server-sentence.js';
 
 const spans = { '7d': 7, '30d': 30, all: null } as const;
 type Span = keyof typeof spans;
@@ -48,7 +49,8 @@ function Difference({ snapshot }: { readonly snapshot: Snapshot }): ReactNode {
     <div className="difference">
       <b>{t(title)}</b>
       <p className="muted">
-        {absoluteTime(at, locale)} · {error === null ? valueText(value).slice(0, 80) : error.message}
+        {absoluteTime(at, locale)} ·{' '}
+        {error === null ? valueText(value).slice(0, 80) : <ServerSentence text={error.message} />}
       </p>
       <Link href={`/executions/${executionId}`}>{t('explain.pageThen')}</Link>
     </div>

@@ -21,6 +21,7 @@ import { PageCard } from './page-card.js';
 import { PickCard } from './pick-card.js';
 import { ShadowCard, useStartShadow } from './shadow-card.js';
 import { TrialDetails, TrialVerdict } from './trial-result.js';
+import { useSaid } from '../text/server-sentence.js';
 import { codeFaultsOf, useTrial } from './use-trial.js';
 
 export function ConditionTab({ task }: { readonly task: Task }): ReactNode {
@@ -47,7 +48,8 @@ export function ConditionTab({ task }: { readonly task: Task }): ReactNode {
     });
   };
   const refusal = draft.error ?? trial.error;
-  const faults = useMemo(() => codeFaultsOf(refusal, trial.data), [refusal, trial.data]);
+  const said = useSaid();
+  const faults = useMemo(() => codeFaultsOf(refusal, trial.data, said), [refusal, trial.data, said]);
   return (
     <div className="stack">
       <DraftBar task={task} draft={draft}>

@@ -12,7 +12,7 @@ import { Picker, type Pick } from '../new/picker.js';
 import { loadPreview, type PagePreview } from '../new/preview-query.js';
 import { StepsLine } from '../new/steps-line.js';
 import { useTexts } from '../text/text.js';
-import { Coded } from '../text/coded.js';
+import { ServerFault } from '../text/server-sentence.js';
 
 type Fetch = Task['fetch'];
 
@@ -98,7 +98,7 @@ export function PickCard(props: {
       {data === null && <p className="notice warn">{t('pick.noneRecorded')}</p>}
       {data?.preview.error != null && (
         <p className="notice bad" role="alert">
-          <Coded text={[data.preview.error.message, data.preview.error.hint ?? ''].join(' ')} />
+          <ServerFault fault={data.preview.error} />
         </p>
       )}
       {data?.isRecorded === true && <p className="notice">{t('pick.recorded')}</p>}

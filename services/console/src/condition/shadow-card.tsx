@@ -6,17 +6,19 @@ import { api, dataOf } from '../api/client.js';
 import { isProblem } from '../api/problem.js';
 import type { Task } from '../api/types.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
-import { useToast } from '../frame/toasts.js';
+import { useFailureToast, useToast } from '../frame/toasts.js';
 import { useMay } from '../session/session.js';
 import { AbsoluteTime, RelativeTime } from '../text/time.js';
 import { useRunWords } from '../text/run-words.js';
 import { useTexts } from '../text/text.js';
+import { ServerSentence } from '../text/server-sentence.js';
 
 const shadowKey = (id: string) => ['task', id, 'shadow'] as const;
 
 export function useStartShadow(id: string) {
   const client = useQueryClient();
   const toast = useToast();
+  const failed = useFailureToast();
   const { t } = useTexts();
   return useMutation({
     mutationFn: (body: object) =>
@@ -26,7 +28,7 @@ export function useStartShadow(id: string) {
       void client.invalidateQueries({ queryKey: ['task', id, 'at'] });
       toast(t('shadow.started'));
     },
-    onError: (error) => toast(error.message),
+    onError: (error) => failed(error.message),
   });
 }
 
@@ -35,6 +37,7 @@ export function ShadowCard({ task }: { readonly task: Task }): ReactNode {
   const words = useRunWords();
   const client = useQueryClient();
   const toast = useToast();
+  const failed = useFailureToast();
   const mayWrite = useMay('write');
   const { data, error, refetch } = useQuery({
     queryKey: shadowKey(task.id),
@@ -61,12 +64,12 @@ export function ShadowCard({ task }: { readonly task: Task }): ReactNode {
   const promote = useMutation({
     mutationFn: () => dataOf(api.POST('/api/notifications/{id}/shadow/promote', { params: { path: { id: task.id } } })),
     onSuccess: ({ revision }) => after(t('draft.saved', { revision })),
-    onError: (refused) => toast(refused.message),
+    onError: (refused) => failed(refused.message),
   });
   const end = useMutation({
     mutationFn: () => dataOf(api.DELETE('/api/notifications/{id}/shadow', { params: { path: { id: task.id } } })),
     onSuccess: () => after(t('shadow.ended')),
-    onError: (refused) => toast(refused.message),
+    onError: (refused) => failed(refused.message),
   });
   if (task.shadow === undefined) return null;
   if (error !== null) return <ProblemNotice error={error} onRetry={() => void refetch()} />;
@@ -103,9 +106,11 @@ export function ShadowCard({ task }: { readonly task: Task }): ReactNode {
                 <AbsoluteTime at={difference.at} />
               </Link>{' '}
               {words.reason(difference.live.decision.reason)} →{' '}
-              {difference.shadow.error === null
-                ? words.reason(difference.shadow.decision.reason)
-                : difference.shadow.error.message}
+              {difference.shadow.error === null ? (
+                words.reason(difference.shadow.decision.reason)
+              ) : (
+                <ServerSentence text={difference.shadow.error.message} />
+              )}
             </li>
           ))}
         </ul>

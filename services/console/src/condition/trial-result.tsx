@@ -5,7 +5,7 @@ import type { Trial } from '../api/types.js';
 import { StateMark } from '../marks/state-mark.js';
 import { useTexts } from '../text/text.js';
 import { useValueText } from '../text/value-text.js';
-import { Coded } from '../text/coded.js';
+import { ServerSentence } from '../text/server-sentence.js';
 
 export function TrialVerdict({ trial }: { readonly trial: Trial }): ReactNode {
   const { t } = useTexts();
@@ -33,14 +33,14 @@ export function TrialDetails({ trial }: { readonly trial: Trial }): ReactNode {
       {trial.error !== null && (
         <div className="notice bad">
           <p>
-            <code>{trial.error.reason}</code> <Coded text={trial.error.message} />
+            <code>{trial.error.reason}</code> <ServerSentence text={trial.error.message} />
           </p>
           {trial.error.frame !== undefined && <pre>{trial.error.frame}</pre>}
         </div>
       )}
       {hint !== undefined && (
         <p className="notice warn">
-          <Coded text={hint} />
+          <ServerSentence text={hint} />
         </p>
       )}
       {trial.logs.length > 0 && <pre>{trial.logs.map(({ level, message }) => `${level}: ${message}`).join('\n')}</pre>}

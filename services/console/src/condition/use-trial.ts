@@ -13,8 +13,12 @@ export function useTrial() {
   });
 }
 
-/** Where in the code something is wrong: of a refusal when it is parsed, or of the run. */
-export function codeFaultsOf(error: unknown, trial: Trial | undefined): readonly CodeFault[] {
+/** Where in the code something is wrong: of a refusal when it is parsed, or of the run, which `said` has in the reader's language. */
+export function codeFaultsOf(
+  error: unknown,
+  trial: Trial | undefined,
+  said: (sentence: string) => string,
+): readonly CodeFault[] {
   if (isProblem(error)) {
     return error.details
       .filter(({ field, line }) => field === 'evaluationFunction' && line !== undefined)
@@ -22,5 +26,5 @@ export function codeFaultsOf(error: unknown, trial: Trial | undefined): readonly
   }
   const failed = trial?.error;
   if (failed?.line === undefined) return [];
-  return [{ line: failed.line, column: failed.column ?? 1, message: failed.hint ?? failed.message }];
+  return [{ line: failed.line, column: failed.column ?? 1, message: said(failed.hint ?? failed.message) }];
 }

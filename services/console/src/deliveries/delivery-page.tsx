@@ -16,6 +16,8 @@ import { DataTable } from '../frame/data-table.js';
 import { DeliveryState } from './delivery-state.js';
 import { hasEnded, kindOf } from './delivery-words.js';
 import { ResendButton } from './resend-button.js';
+import { ServerSentence } from '../text/server-sentence.js';
+import { DeliveryReason } from './delivery-reason.js';
 
 export function DeliveryPage({ id }: { readonly id: string }): ReactNode {
   const { t } = useTexts();
@@ -59,7 +61,11 @@ export function DeliveryPage({ id }: { readonly id: string }): ReactNode {
           </>
         )}
       </p>
-      {data.reason !== null && <p className="notice">{data.reason}</p>}
+      {data.reason !== null && (
+        <p className="notice">
+          <DeliveryReason reason={data.reason} />
+        </p>
+      )}
       {data.state === 'unknown' && <p className="notice warn">{t('deliveries.unknownWhat')}</p>}
       {data.nextAttemptAt !== null && (
         <p className="notice">
@@ -91,7 +97,7 @@ export function DeliveryPage({ id }: { readonly id: string }): ReactNode {
               )}
               {attempt.error !== null && (
                 <p>
-                  <code>{attempt.error.reason}</code> {attempt.error.message}
+                  <code>{attempt.error.reason}</code> <ServerSentence text={attempt.error.message} />
                 </p>
               )}
             </td>

@@ -25,7 +25,7 @@ import { useValueText } from '../text/value-text.js';
 import type { Other } from './page-comparison.js';
 import { PageFrame } from './page-frame.js';
 import { ScreenshotCard } from './screenshot.js';
-import { Coded } from '../text/coded.js';
+import { ServerSentence } from '../text/server-sentence.js';
 
 const PageComparison = later(async () => (await import('./page-comparison.js')).PageComparison);
 
@@ -119,11 +119,11 @@ export function ExecutionPage({ id }: { readonly id: string }): ReactNode {
           {data.error !== null && (
             <div className="notice bad" role="alert">
               <p>
-                <code>{data.error.reason}</code> <Coded text={data.error.message} />
+                <code>{data.error.reason}</code> <ServerSentence text={data.error.message} />
               </p>
               {data.error.hint !== undefined && (
                 <p>
-                  <Coded text={data.error.hint} />
+                  <ServerSentence text={data.error.hint} />
                 </p>
               )}
               {'frame' in data.error && <pre>{String(data.error.frame)}</pre>}
@@ -137,7 +137,7 @@ export function ExecutionPage({ id }: { readonly id: string }): ReactNode {
             <div className="in stack">
               {data.hint !== undefined && (
                 <p className="notice warn">
-                  <Coded text={data.hint} />
+                  <ServerSentence text={data.hint} />
                 </p>
               )}
               {Object.entries(data.values).map(([name, value]) => (

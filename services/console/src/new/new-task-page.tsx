@@ -27,7 +27,7 @@ import { NothingToPick } from './page-source.js';
 import { isEmptyShell, usePreview, type PagePreview } from './preview-query.js';
 import { chosenIn, withGuess, withSelector } from './picked.js';
 import { StepsLine } from './steps-line.js';
-import { Coded } from '../text/coded.js';
+import { ServerFault, useSaid } from '../text/server-sentence.js';
 
 const examples = [
   { url: 'https://example.com/', text: 'new.example.changes' },
@@ -162,7 +162,8 @@ function ConditionCard({ task, error }: { readonly task: NewTask; readonly error
   const { draft, change, trial } = task;
   const condition = useMemo(() => readCondition(draft.code), [draft.code]);
   const problem = error ?? trial.error;
-  const faults = useMemo(() => codeFaultsOf(problem, trial.data), [problem, trial.data]);
+  const said = useSaid();
+  const faults = useMemo(() => codeFaultsOf(problem, trial.data, said), [problem, trial.data, said]);
   const say = (next: Condition): void => change({ code: printCondition(next), notifyOn: notifyOnOfCondition(next) });
   return (
     <>
@@ -344,7 +345,7 @@ export function NewTaskPage(): ReactNode {
       {preview.error !== null && <ProblemNotice error={preview.error} />}
       {found?.error != null && (
         <p className="notice bad" role="alert">
-          <Coded text={[found.error.message, found.error.hint ?? ''].join(' ')} />
+          <ServerFault fault={found.error} />
         </p>
       )}
       <div className="new-task">

@@ -3,11 +3,13 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useChannelName } from '../actions/use-channel-name.js';
 import type { Explanation } from '../api/types.js';
+import { DeliveryReason } from '../deliveries/delivery-reason.js';
 import { hasEnded } from '../deliveries/delivery-words.js';
 import { ResendButton } from '../deliveries/resend-button.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
 import type { TextKey } from '../text/catalogue.js';
 import { useRunWords } from '../text/run-words.js';
+import { ServerSentence, useSaid, useWording } from '../text/server-sentence.js';
 import { useTexts } from '../text/text.js';
 import { byteSize } from '../text/byte-size.js';
 import { clockTime, withLocalTimes } from '../text/times.js';
@@ -60,7 +62,7 @@ function Chain({ found }: { readonly found: Explanation }): ReactNode {
   const at = (time: string): string => clockTime(time, Date.now(), locale);
   const nothingRan = (execution === null || isOfOtherMoment(found)) && (
     <Step tone="stopped" title={t('explain.noRun')}>
-      <ServerSentence
+      <Reasoned
         isStopper
         message={noRun?.message ?? found.answer}
         words={noRun === null ? null : words.noRun(noRun.reason)}
@@ -116,18 +118,18 @@ function Chain({ found }: { readonly found: Explanation }): ReactNode {
           ))}
           {execution.hint !== undefined && (
             <p className="notice warn">
-              <Coded text={execution.hint} />
+              <ServerSentence text={execution.hint} />
             </p>
           )}
         </Step>
       ) : (
         <Step tone="bad" title={t('explain.failed', { reason: words.failure(execution.error.reason) })}>
           <p className="found">
-            <Coded text={execution.error.message} />
+            <ServerSentence text={execution.error.message} />
           </p>
           {execution.error.hint !== undefined && (
             <p className="muted">
-              <Coded text={execution.error.hint} />
+              <ServerSentence text={execution.error.hint} />
             </p>
           )}
         </Step>
@@ -136,7 +138,7 @@ function Chain({ found }: { readonly found: Explanation }): ReactNode {
         .filter(({ rule }) => rule !== 'run')
         .map(({ rule, passed, message }) => (
           <Step key={rule} tone={passed ? 'good' : 'stopped'} title={ruleTitle(t, rule)}>
-            <ServerSentence
+            <Reasoned
               isStopper={!passed}
               message={message}
               words={passed ? null : words.reason(decision?.reason ?? '')}
@@ -170,22 +172,27 @@ function Chain({ found }: { readonly found: Explanation }): ReactNode {
               </>
             )}
           </p>
-          {delivery.reason !== null && <p className="found">{delivery.reason}</p>}
+          {delivery.reason !== null && (
+            <p className="found">
+              <DeliveryReason reason={delivery.reason} />
+            </p>
+          )}
         </Step>
       ))}
     </ol>
   );
 }
 
-/** The service says it in English, with the values: above it stands the reason in the reader's own language, where it has one. */
-function ServerSentence(props: {
+/** With the values. Where there is no text for the sentence, the reason alone is in the reader's language, and stands above it. */
+function Reasoned(props: {
   readonly isStopper: boolean;
   readonly message: string;
   readonly words: string | null;
 }): ReactNode {
   const { language, locale } = useTexts();
-  const message = withLocalTimes(props.message, Date.now(), locale);
-  if (language === 'en')
+  const meant = useWording()?.ofSentence(props.message) ?? null;
+  const message = withLocalTimes(meant ?? props.message, Date.now(), locale);
+  if (meant !== null || language === 'en')
     return (
       <p className={props.isStopper ? 'stopper' : 'muted'}>
         <Coded text={message} />
@@ -229,10 +236,11 @@ function ruleTitle(t: (key: TextKey) => string, rule: string): string {
 function Answer({ found }: { readonly found: Explanation }): ReactNode {
   const { t, locale } = useTexts();
   const words = useRunWords();
+  const ofServer = useSaid();
   const { execution, decision } = found;
   const said =
     execution === null || decision === null
-      ? withLocalTimes(found.answer, Date.now(), locale)
+      ? withLocalTimes(ofServer(found.answer), Date.now(), locale)
       : t(decision.notify ? 'explain.answerNotified' : 'explain.answerSilent', {
           at: clockTime(execution.finishedAt ?? execution.scheduledFor, Date.now(), locale),
           reason: words.reason(decision.reason),

@@ -14,6 +14,7 @@ import { ExplainCard } from './explain.js';
 import { editsSince, happeningsOf, timeOfRun, type Happening } from './happenings.js';
 import { OverTime, ranges, type Range } from './over-time.js';
 import { useHistory, useRuns } from './task-query.js';
+import { useSaid } from '../text/server-sentence.js';
 
 /** So much time is shown at least. */
 const shortestMs = 120_000;
@@ -64,6 +65,7 @@ function Row({
 }): ReactNode {
   const { t, locale } = useTexts();
   const words = useRunWords();
+  const said = useSaid();
   const valueText = useValueText();
   const time = clockTime(happening.at, Date.now(), locale);
   const moment = (
@@ -74,7 +76,7 @@ function Row({
   switch (happening.kind) {
     case 'run': {
       const { run } = happening;
-      const text = run.error === null ? valueText(run.values['value']) : run.error.message;
+      const text = run.error === null ? valueText(run.values['value']) : said(run.error.message);
       return (
         <li>
           <StateMark state={stateOfRun(run)} />
@@ -96,7 +98,9 @@ function Row({
           <span className="muted">– {t('strip.skipped')}</span>
           <span className="muted num">{time}</span>
           <span>
-            <span title={happening.run.error?.message}>{skippedWords(happening.run, words)}</span>{' '}
+            <span title={happening.run.error === null ? undefined : said(happening.run.error.message)}>
+              {skippedWords(happening.run, words)}
+            </span>{' '}
             {(happening.run.count ?? 1) > 1 && t('happened.slots', { count: happening.run.count ?? 1 })} {moment}
           </span>
         </li>

@@ -5,7 +5,7 @@ import {
   createElement,
   Fragment,
   useContext,
-  useEffect,
+  useLayoutEffect,
   useMemo,
   useState,
   type ReactNode,
@@ -101,7 +101,8 @@ export function TextProvider(props: {
       }),
     [loaded],
   );
-  useEffect(() => {
+  // Before what asks for the words of the server in the new language.
+  useLayoutEffect(() => {
     document.documentElement.lang = texts.language;
     speak({ notConnected: texts.t('problem.notConnected'), load: wordings[texts.language] });
   }, [texts]);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { saidDe } from './said-de.js';
-import { detailSaid, refusalSaid } from './said.js';
+import { detailSaid, refusalSaid, sentenceSaid, type Saying } from './said.js';
+import { sentencesDe, wordingDe } from './wording-de.js';
 
 const detail = (field: string, rule: string, message: string) => ({ field, rule, message });
 
@@ -57,9 +58,48 @@ describe('what the server says, in German', () => {
   });
 });
 
+describe('a sentence about a run or a message, in German', () => {
+  it.each([
+    ['The answer is larger than 5242880 bytes.', 'Die Antwort ist größer als 5242880 Byte.'],
+    [
+      'The run failed: The server refused the connection: nothing listens on that port.',
+      'Der Lauf ist gescheitert: Der Server hat die Verbindung abgewiesen: an diesem Port hört nichts zu.',
+    ],
+    [
+      'Slack answered 404 (channel_not_found): the channel of the webhook was deleted. The action was disabled. (1 of 2 requests have it)',
+      'Slack hat mit 404 (channel_not_found) geantwortet: der Kanal des Webhooks wurde gelöscht. Die Aktion wurde ausgeschaltet. (1 von 2 sind angekommen)',
+    ],
+    [
+      '`document.querySelector(a)` found nothing: no element matches `a`. The page is read as the server sends it, before any script of its own has run. If it may be missing, write `?.`.',
+      '`document.querySelector(a)` fand nichts: kein Element passt auf `a`. Die Seite wird gelesen, wie der Server sie schickt, bevor eines ihrer Skripte gelaufen ist. Wenn es fehlen kann, schreiben Sie `?.`.',
+    ],
+  ])('holds the values of the server, and sentences inside it: %s', (said, meant) => {
+    expect(wordingDe.ofSentence(said)).toBe(meant);
+  });
+
+  it.each([
+    'TypeError: cannot read property of null',
+    'The run failed: TypeError: cannot read property of null',
+    'Slack answered 403: the moon is full.',
+    '',
+  ])('is none where one of its sentences has none: %s', (said) => {
+    expect(wordingDe.ofSentence(said)).toBeNull();
+  });
+
+  it('is found in time, however it repeats itself', () => {
+    const sayings: readonly Saying[] = [['{said} The action was disabled.', '{said} Die Aktion wurde ausgeschaltet.']];
+    expect(sentenceSaid(sayings, 'x The action was disabled.'.repeat(200), '.')).toBeNull();
+  });
+
+  it('knows a reason by its code', () => {
+    expect(wordingDe.ofDeliveryReason('expired')).toBe('Die Zeit der Nachricht ist um.');
+    expect(wordingDe.ofDeliveryReason('constructor')).toBeNull();
+  });
+});
+
 describe('the catalogue of what the server says', () => {
   it('fills each text with the values of its sentence alone', () => {
-    const all = [...Object.values(saidDe.reasons), ...Object.values(saidDe.rules), saidDe.endings];
+    const all = [...Object.values(saidDe.reasons), ...Object.values(saidDe.rules), saidDe.endings, sentencesDe];
     const valuesIn = (text: string): readonly string[] => text.match(/\{\w+\}/g) ?? [];
     const odd = all
       .flatMap((sayings) => (typeof sayings === 'string' ? [] : sayings))

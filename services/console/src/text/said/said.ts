@@ -19,24 +19,63 @@ export interface Said {
 }
 
 const value = /\{(\w+)\}/;
+/** A value that is a sentence of the server itself, and shown in the same language. */
+const inner = 'said';
+/** Sentences in sentences; the server's are at most so deep. */
+const deepest = 4;
+/** Of a sentence: longer ones hold a page. */
+const longest = 8_000;
+
+/** A value called `one…` has no blank in it. */
+const valuePattern = (name: string): string => `(?<${name}>${name.startsWith('one') ? '\\S+?' : '.+?'})`;
+
+/** Each is made once: a sentence is held against hundreds. */
+const patterns = new Map<string, RegExp>();
 
 /** `must be at least {n}` as a pattern with a group for each value. */
 function patternOf(said: string): RegExp {
+  const known = patterns.get(said);
+  if (known !== undefined) return known;
   const pieces = said.split(new RegExp(value, 'g')).map((piece, at) =>
     // Every second piece is the name of a value.
-    at % 2 === 1 ? `(?<${piece}>.+?)` : piece.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'),
+    at % 2 === 1 ? valuePattern(piece) : piece.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'),
   );
-  return new RegExp(`^${pieces.join('')}$`, 's');
+  const pattern = new RegExp(`^${pieces.join('')}$`, 's');
+  patterns.set(said, pattern);
+  return pattern;
+}
+
+function filled(meant: string, values: Readonly<Record<string, string>>, thousands: string): string {
+  return meant.replace(new RegExp(value, 'g'), (_whole, name: string) => {
+    const found = values[name] ?? '';
+    return /^\d{1,3}(,\d{3})+$/.test(found) ? found.replaceAll(',', thousands) : found;
+  });
 }
 
 function meantBy(sayings: readonly Saying[], message: string, thousands: string): string | null {
   for (const [said, meant] of sayings) {
-    const groups = patternOf(said).exec(message);
-    if (groups === null) continue;
-    return meant.replace(new RegExp(value, 'g'), (_whole, name: string) => {
-      const found = groups.groups?.[name] ?? '';
-      return /^\d{1,3}(,\d{3})+$/.test(found) ? found.replaceAll(',', thousands) : found;
-    });
+    const found = patternOf(said).exec(message);
+    if (found !== null) return filled(meant, found.groups ?? {}, thousands);
+  }
+  return null;
+}
+
+/** A whole sentence, or null where there is no text for it or for a sentence inside it. */
+export function sentenceSaid(
+  sayings: readonly Saying[],
+  sentence: string,
+  thousands: string,
+  depth = 0,
+): string | null {
+  if (sentence.length > longest || depth > deepest) return null;
+  for (const [said, meant] of sayings) {
+    const found = patternOf(said).exec(sentence);
+    if (found === null) continue;
+    const values = found.groups ?? {};
+    const within = values[inner];
+    if (within === undefined) return filled(meant, values, thousands);
+    const translated = sentenceSaid(sayings, within, thousands, depth + 1);
+    if (translated !== null) return filled(meant, { ...values, [inner]: translated }, thousands);
   }
   return null;
 }
