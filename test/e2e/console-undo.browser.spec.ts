@@ -1,4 +1,4 @@
-/** Undo in the console: what the server refuses to take back stays shown with the reason, and may be tried again. */
+/** What the server refuses to do or to take back stays shown in the console with the reason, and may be tried again. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { leave, openAsOwner, openSeat, violations, type Seat } from './kit/browser.js';
@@ -109,6 +109,50 @@ describe('an undo of the removal of an action', () => {
     await page.getByRole('alert').getByText('somebody changed the task meanwhile').waitFor();
     expect((await installation.api.send(`/api/notifications/${id}`)).body).toMatchObject({
       data: { name: 'Theirs', actions: [] },
+    });
+  });
+});
+
+describe('a deed that is refused', () => {
+  it('says why once, until it is dismissed', async () => {
+    const id = await aTask('busy');
+    seat = await openSeat(browser);
+    const { page } = seat;
+    await page.clock.install();
+    await openAsOwner(seat, installation, `/tasks/${id}`);
+    await page.route(/\/execute\b/, (route) => route.fulfill(refusal));
+    const failure = page.getByRole('alert').filter({ hasText: 'This process is stopping' });
+    for (const _ of ['once', 'again']) {
+      await Promise.all([
+        page.waitForResponse((response) => response.url().includes('/execute')),
+        page.getByRole('button', { name: 'Run now' }).click(),
+      ]);
+      await failure.waitFor();
+      await page.getByRole('button', { name: 'Run now', disabled: false }).waitFor();
+    }
+    await letAMinutePass(page);
+    expect(await failure.count()).toBe(1);
+    await failure.getByRole('button', { name: 'Dismiss' }).click();
+    await failure.waitFor({ state: 'detached' });
+  });
+
+  it('to several tasks says why until it is tried again', async () => {
+    const id = await aTask('several');
+    seat = await openSeat(browser);
+    const { page } = seat;
+    await page.clock.install();
+    await openAsOwner(seat, installation, '/tasks?q=several');
+    await page.getByRole('checkbox', { name: 'several' }).click();
+    await page.route('**/bulk', (route) => route.fulfill(refusal));
+    await page.getByRole('region', { name: 'With the chosen tasks' }).getByRole('button', { name: 'Pause' }).click();
+    const failure = page.getByRole('alert').filter({ hasText: 'This process is stopping' });
+    await failure.waitFor();
+    await letAMinutePass(page);
+    await page.unroute('**/bulk');
+    await failure.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('1 task paused').waitFor();
+    expect((await installation.api.send(`/api/notifications/${id}`)).body).toMatchObject({
+      data: { status: 'paused' },
     });
   });
 });

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { api, dataOf } from '../api/client.js';
 import type { Delivery } from '../api/types.js';
-import { useToast } from '../frame/toasts.js';
+import { useFailureToast, useToast } from '../frame/toasts.js';
 import { useMay } from '../session/session.js';
 import { useTexts } from '../text/text.js';
 import { hasEnded } from './delivery-words.js';
@@ -14,6 +14,7 @@ export function ResendButton(props: {
 }): ReactNode {
   const { t } = useTexts();
   const toast = useToast();
+  const failed = useFailureToast();
   const client = useQueryClient();
   const may = useMay('write');
   const { id } = props.delivery;
@@ -25,7 +26,7 @@ export function ResendButton(props: {
       void client.invalidateQueries({ queryKey: ['task', delivery.notificationId, 'explain'] });
       toast(t('deliveries.resent'));
     },
-    onError: (error) => toast(error.message),
+    onError: (error) => failed(error.message),
   });
   return (
     <button

@@ -24,7 +24,7 @@ interface Toasts {
 const ToastContext = createContext<Toasts>({ done: () => undefined, failed: () => undefined });
 
 export const useToast = (): Toasts['done'] => useContext(ToastContext).done;
-/** For what goes wrong where nothing on the page shows it any more. */
+/** For what goes wrong where nothing on the page shows it: it says what to do, which takes longer to read than a word does. */
 export const useFailureToast = (): Toasts['failed'] => useContext(ToastContext).failed;
 
 function OneToast({ toast, onDismiss }: { readonly toast: Toast; readonly onDismiss: () => void }): ReactNode {
@@ -59,7 +59,9 @@ export function ToastProvider({ children }: { readonly children: ReactNode }): R
   const dismiss = useCallback((id: number) => setToasts((shown) => shown.filter((toast) => toast.id !== id)), []);
   const show = useCallback((toast: Omit<Toast, 'id'>): number => {
     const id = (nextId.current += 1);
-    setToasts((shown) => [...shown, { ...toast, id }]);
+    // What failed twice in the same way is said once.
+    const isOther = ({ text, isFailure }: Toast): boolean => !(isFailure && toast.isFailure && text === toast.text);
+    setToasts((shown) => [...shown.filter(isOther), { ...toast, id }]);
     return id;
   }, []);
   const calls = useMemo<Toasts>(

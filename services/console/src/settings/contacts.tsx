@@ -17,7 +17,7 @@ import { useKept } from '../frame/kept.js';
 import { Labelled, TextField } from '../frame/labelled.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
 import { SettingsList } from '../frame/settings-list.js';
-import { useToast } from '../frame/toasts.js';
+import { useFailureToast, useToast } from '../frame/toasts.js';
 import { useMay } from '../session/session.js';
 import { ChangedField } from '../task/history-tab.js';
 import { RelativeTime } from '../text/time.js';
@@ -213,6 +213,7 @@ function ContactCard({
   const channelName = useChannelName();
   const { t } = useTexts();
   const toast = useToast();
+  const failed = useFailureToast();
   const client = useQueryClient();
   const mayWrite = useMay('write');
   const { name } = contact;
@@ -237,7 +238,7 @@ function ContactCard({
       setSecret(made);
       refresh();
     },
-    onError: (error) => toast(error.message),
+    onError: (error) => failed(error.message),
   });
   const remove = useMutation({
     mutationFn: () => dataOf(api.DELETE('/api/contacts/{name}', { params })),

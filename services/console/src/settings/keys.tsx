@@ -11,7 +11,7 @@ import { CopyField } from '../frame/copy-field.js';
 import { useKept } from '../frame/kept.js';
 import { PasswordDialog } from '../frame/password-dialog.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
-import { useToast } from '../frame/toasts.js';
+import { useFailureToast, useToast } from '../frame/toasts.js';
 import { RelativeTime } from '../text/time.js';
 import { useTexts } from '../text/text.js';
 
@@ -166,6 +166,7 @@ function Row({ apiKey, onShown }: { readonly apiKey: ApiKey; readonly onShown: (
   const { t } = useTexts();
   const client = useQueryClient();
   const toast = useToast();
+  const failed = useFailureToast();
   const params = { path: { id: apiKey.id } };
   const refresh = (): void => void client.invalidateQueries({ queryKey: keysKey });
   const reveal = useMutation({
@@ -178,7 +179,7 @@ function Row({ apiKey, onShown }: { readonly apiKey: ApiKey; readonly onShown: (
       onShown(made);
       refresh();
     },
-    onError: (error) => toast(error.message),
+    onError: (error) => failed(error.message),
   });
   const revoke = useMutation({
     mutationFn: () => dataOf(api.DELETE('/api/keys/{id}', { params })),
@@ -186,7 +187,7 @@ function Row({ apiKey, onShown }: { readonly apiKey: ApiKey; readonly onShown: (
       refresh();
       toast(t('apiKeys.revoked'));
     },
-    onError: (error) => toast(error.message),
+    onError: (error) => failed(error.message),
   });
   const isDead = apiKey.revokedAt !== null;
   return (

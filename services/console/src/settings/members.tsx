@@ -6,7 +6,7 @@ import { ConfirmButton } from '../frame/confirm.js';
 import { DataTable } from '../frame/data-table.js';
 import { CopyField } from '../frame/copy-field.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
-import { useToast } from '../frame/toasts.js';
+import { useFailureToast, useToast } from '../frame/toasts.js';
 import { RelativeTime } from '../text/time.js';
 import { useTexts } from '../text/text.js';
 
@@ -43,6 +43,7 @@ export function Members(): ReactNode {
   const { t } = useTexts();
   const client = useQueryClient();
   const toast = useToast();
+  const failed = useFailureToast();
   const [email, setEmail] = useState('');
   const [role, setRole] = useState<Role>('editor');
   const members = useQuery({
@@ -61,7 +62,7 @@ export function Members(): ReactNode {
     mutationFn: (given: { readonly id: string; readonly role: Role }) =>
       dataOf(api.PATCH('/api/members/{id}', { params: { path: { id: given.id } }, body: { role: given.role } })),
     onSuccess: refresh,
-    onError: (error) => toast(error.message),
+    onError: (error) => failed(error.message),
   });
   const remove = useMutation({
     mutationFn: (id: string) => dataOf(api.DELETE('/api/members/{id}', { params: { path: { id } } })),
@@ -69,7 +70,7 @@ export function Members(): ReactNode {
       refresh();
       toast(t('members.removed'));
     },
-    onError: (error) => toast(error.message),
+    onError: (error) => failed(error.message),
   });
   return (
     <div className="stack">

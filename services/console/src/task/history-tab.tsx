@@ -7,7 +7,7 @@ import { api, dataOf } from '../api/client.js';
 import type { HistoryEntry, Task } from '../api/types.js';
 import { DataTable, ShowEarlier } from '../frame/data-table.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
-import { useToast } from '../frame/toasts.js';
+import { useFailureToast, useToast } from '../frame/toasts.js';
 import { Actor } from '../session/actors.js';
 import { useMay } from '../session/session.js';
 import { RelativeTime } from '../text/time.js';
@@ -56,6 +56,7 @@ export function ChangedField({
 function Entry({ entry, task }: { readonly entry: HistoryEntry; readonly task: Task }): ReactNode {
   const { t } = useTexts();
   const toast = useToast();
+  const failed = useFailureToast();
   const client = useQueryClient();
   const mayWrite = useMay('write');
   const rollback = useMutation({
@@ -70,7 +71,7 @@ function Entry({ entry, task }: { readonly entry: HistoryEntry; readonly task: T
       void client.invalidateQueries({ queryKey: ['task', task.id] });
       toast(t('history.rolledBack', { revision }));
     },
-    onError: (error) => toast(error.message),
+    onError: (error) => failed(error.message),
   });
   const changes = entry.changes.map((change) => (
     <ChangedField key={change.path} path={change.path} from={change.from} to={change.to} />

@@ -11,7 +11,7 @@ import { PageSkeleton } from '../frame/page-skeleton.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
 import { useShortcuts } from '../frame/shortcuts.js';
 import { useTitle } from '../frame/title.js';
-import { useToast } from '../frame/toasts.js';
+import { useFailureToast, useToast } from '../frame/toasts.js';
 import { stateOf } from '../marks/state.js';
 import { StateMark } from '../marks/state-mark.js';
 import { useMay } from '../session/session.js';
@@ -45,6 +45,7 @@ const tabs = [
 function useRunNow(id: string) {
   const { t } = useTexts();
   const toast = useToast();
+  const failed = useFailureToast();
   const words = useRunWords();
   const client = useQueryClient();
   return useMutation({
@@ -59,7 +60,7 @@ function useRunNow(id: string) {
       void client.invalidateQueries({ queryKey: ['task', id] });
       toast(t('run.done', { status: words.status(status), outcome: String(outcome) }));
     },
-    onError: (error) => toast(error.message),
+    onError: (error) => failed(error.message),
   });
 }
 

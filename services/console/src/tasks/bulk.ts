@@ -50,7 +50,7 @@ async function carryOut({ deed, chosen, tags }: BulkOrder) {
   return { done, failed };
 }
 
-/** Undo is the opposite deed for those that were done, not a delay. What of it fails stays shown, to be tried again. */
+/** Undo is the opposite deed for those that were done, not a delay. What fails stays shown, to be tried again. */
 export function useBulk() {
   const client = useQueryClient();
   const toast = useToast();
@@ -69,13 +69,11 @@ export function useBulk() {
       if (first === undefined) return;
       const text = t('bulk.failed', { count: failed.length, message: first.message });
       const left = { ...order, chosen: { ids: failed.map(({ id }) => id) } };
-      if (order.isUndo === true) failure(text, () => mutation.mutate(left));
-      else toast(text);
+      failure(text, () => mutation.mutate(left));
     },
     onError: (error, order) => {
       const { message } = error;
-      if (order.isUndo === true) failure(t('undo.failed', { message }), () => mutation.mutate(order));
-      else toast(message);
+      failure(order.isUndo === true ? t('undo.failed', { message }) : message, () => mutation.mutate(order));
     },
   });
   const undoOf = ({ deed, tags }: BulkOrder, done: readonly string[]): (() => void) | undefined => {
