@@ -85,6 +85,11 @@ export async function buildConsole(root, { onlyStale, isApiNew }) {
       modulePreload: { polyfill: false },
       reportCompressedSize: false,
       sourcemap: false,
+      rolldownOptions: {
+        // What the first page needs comes as one file: as many as there are pieces would wait for each other, since a
+        // browser asks for six at a time.
+        output: { codeSplitting: { groups: [{ name: 'first', tags: ['$initial'] }] } },
+      },
     },
     worker: { format: 'es' },
   });

@@ -1,4 +1,4 @@
-/** Texts by language: one catalogue each, ICU messages, loaded when it is used. */
+/** Texts by language: one catalogue each, ICU messages. */
 import { IntlMessageFormat, type FormatXMLElementFn, type PrimitiveType } from 'intl-messageformat';
 import {
   createContext,
@@ -12,6 +12,7 @@ import {
 } from 'react';
 import { speak } from '../api/wording.js';
 import type { Catalogue, TextKey } from './catalogue.js';
+import { en } from './en.js';
 
 export type Language = 'en' | 'de';
 export const languages: readonly Language[] = ['en', 'de'];
@@ -43,8 +44,9 @@ export function preferredLanguage(
   );
 }
 
+/** English is there from the start: to load it by itself, most readers would wait once more. */
 export async function loadCatalogue(language: Language): Promise<Catalogue> {
-  return language === 'de' ? (await import('./de.js')).de : (await import('./en.js')).en;
+  return language === 'de' ? (await import('./de.js')).de : en;
 }
 
 /** What the server says in other languages is shown rarely, and loaded then. */
