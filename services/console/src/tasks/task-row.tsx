@@ -98,14 +98,14 @@ function Cell({ column, task }: { readonly column: Column; readonly task: Listed
     case 'tags':
       return (
         <td>
-          {task.tags.slice(0, 3).map((tag) => (
-            <span key={tag}>
-              <Link href={`/tasks?tag=${encodeURIComponent(tag)}`} className="tag">
+          <div className="tags">
+            {task.tags.slice(0, 3).map((tag) => (
+              <Link key={tag} href={`/tasks?tag=${encodeURIComponent(tag)}`} className="tag ellipsis" title={tag}>
                 {tag}
-              </Link>{' '}
-            </span>
-          ))}
-          {task.tags.length > 3 && <span className="small muted">+{task.tags.length - 3}</span>}
+              </Link>
+            ))}
+            {task.tags.length > 3 && <span className="small muted">+{task.tags.length - 3}</span>}
+          </div>
         </td>
       );
   }
