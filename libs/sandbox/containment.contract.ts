@@ -204,6 +204,58 @@ export function describeContainment(name: string, create: () => Sandbox): void {
       });
     });
 
+    describe('given one code for several pages', () => {
+      const withoutTimings = ({ timings: _timings, ...rest }: EvaluationResult): unknown => rest;
+      const visitsOf = (markups: readonly string[]) =>
+        markups.map((markup, at) => ({ page: pageOf(markup), seed: `exe_${at}`, nowMs: at * 1_000 }));
+
+      /** As one by one, in the same order. */
+      async function expectSame(code: string, markups: readonly string[], limits = patient): Promise<string[]> {
+        const { page: _page, seed: _seed, nowMs: _nowMs, ...shared } = jobOf(code, { limits, state: { seen: 7 } });
+        const visits = visitsOf(markups);
+        const results = await sandbox.evaluateAll({ ...shared, visits });
+        const alone = [];
+        for (const visit of visits) alone.push(await sandbox.evaluate({ ...shared, ...visit }));
+        expect(results.map(withoutTimings)).toEqual(alone.map(withoutTimings));
+        return results.map(reasonOf);
+      }
+
+      it('answers for each as for it alone', async () => {
+        const code = `page.report('value', [document.title, page.text, Math.random(), Date.now(), page.state.seen]);
+          page.state.seen += 1; console.log(page.text.length); document.querySelector('p').textContent === 'yes'`;
+        const pages = ['<p>yes', '<p>no', '<title>ü€</title><p>yes', '', '<div>'.repeat(1_000_000), '<p>yes'];
+        expect(await expectSame(code, pages)).toEqual([
+          'outcome true',
+          'outcome false',
+          'outcome true',
+          'threw',
+          'page_too_complex',
+          'outcome true',
+        ]);
+        expect(await sandbox.evaluateAll({ ...jobOf('true'), visits: [] })).toEqual([]);
+      });
+
+      it.each([
+        ['uses up its time', 'for (;;);', 'cpu_limit'],
+        ['uses up its time where nothing interrupts it', 'new Array(1e9) + ""', 'cpu_limit'],
+        ['uses up its memory', 'const a = []; for (;;) a.push("x".repeat(1e6) + a.length)', 'memory_limit'],
+        ['uses up its stack', '(function f() { f(); })()', 'stack_limit'],
+      ])('lets a page whose code %s harm its own result alone', async (_how, harm, reason) => {
+        const code = `globalThis.left = (globalThis.left ?? 0) + 1; Array.prototype.left ??= 0; Array.prototype.left += 1;
+          if (document.title === 'harm') { ${harm} }
+          [].left === 1 && left === 1`;
+        const pages = ['<p>1', '<title>harm</title>', '<p>3', '<p>4'];
+        const limits = reason === 'cpu_limit' ? { ...quick, cpuMs: 1_000 } : patient;
+        expect(await expectSame(code, pages, limits)).toEqual(['outcome true', reason, 'outcome true', 'outcome true']);
+      });
+
+      it('holds each to the time of one evaluation, however many there are', async () => {
+        const code = 'for (let n = 0; n < 2e5; n += 1) Math.random(); true';
+        const pages = Array.from({ length: 12 }, (_, at) => `<p>${at}`);
+        expect(new Set(await expectSame(code, pages))).toEqual(new Set(['outcome true']));
+      });
+    });
+
     it('answers jobs after closing with an error', async () => {
       const other = create();
       const running = other.evaluate(jobOf('for (;;);', { limits: { ...quick, cpuMs: 5_000 } }));
@@ -211,6 +263,15 @@ export function describeContainment(name: string, create: () => Sandbox): void {
       await other.close();
       for (const result of await Promise.all([running, ...waiting]))
         expect(reasonOf(result)).toBe('sandbox_unavailable');
+      const { page, seed, nowMs, ...shared } = jobOf('true');
+      const both = await other.evaluateAll({
+        ...shared,
+        visits: [
+          { page, seed, nowMs },
+          { page, seed, nowMs },
+        ],
+      });
+      expect(both.map(reasonOf)).toEqual(['sandbox_unavailable', 'sandbox_unavailable']);
       expect(reasonOf(await other.evaluate(jobOf('true')))).toBe('sandbox_unavailable');
     });
   });

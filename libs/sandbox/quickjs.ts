@@ -9,7 +9,15 @@ import { spawnEvaluator } from './evaluator/spawned-evaluator.js';
 import type { Ended, Ending } from './evaluator/messages.js';
 import { defaultPageLimits } from './parsers/page-parser.js';
 import type { PageParserName } from './parsers/page-parser.js';
-import type { EvaluationJob, EvaluationResult, Sandbox, SandboxFailure, ScriptJob, ScriptResult } from './sandbox.js';
+import type {
+  EvaluationBatch,
+  EvaluationJob,
+  EvaluationResult,
+  Sandbox,
+  SandboxFailure,
+  ScriptJob,
+  ScriptResult,
+} from './sandbox.js';
 
 export interface QuickJsSandboxOptions {
   /** Threads that run jobs side by side; by default one per core. */
@@ -94,6 +102,15 @@ export function createQuickJsSandbox(options: QuickJsSandboxOptions = {}): Quick
     onDeath: (why) => options.onDeath?.(why),
   });
   const checks = new CheckBatches(supervisor);
+  const evaluate: Sandbox['evaluate'] = async (job, { isLong } = { isLong: false }) => {
+    const startedMs = performance.now();
+    const outcome = await supervisor.run('evaluate', job, { cpuMs: job.limits.cpuMs, isUrgent: false, isLong });
+    if (outcome.ok) return outcome.result;
+    const spentMs = performance.now() - startedMs;
+    const isParsing = outcome.ended === 'parse_time' || outcome.ended === 'parse_memory';
+    const timings = { parseMs: isParsing ? spentMs : 0, evaluateMs: isParsing ? 0 : spentMs };
+    return { ok: false, values: {}, logs: [], timings, failure: failureOf(outcome) };
+  };
   return {
     isolation: isolationOf(evaluatorSockets),
 
@@ -103,16 +120,20 @@ export function createQuickJsSandbox(options: QuickJsSandboxOptions = {}): Quick
 
     check: (code) => checks.check(code),
 
-    async evaluate(job: EvaluationJob, { isLong } = { isLong: false }): Promise<EvaluationResult> {
-      const startedMs = performance.now();
-      const outcome = await supervisor.run('evaluate', job, { cpuMs: job.limits.cpuMs, isUrgent: false, isLong });
-      if (outcome.ok) return outcome.result;
-      const spentMs = performance.now() - startedMs;
-      const isParsing = outcome.ended === 'parse_time' || outcome.ended === 'parse_memory';
-      const timings = { parseMs: isParsing ? spentMs : 0, evaluateMs: isParsing ? 0 : spentMs };
-      return { ok: false, values: {}, logs: [], timings, failure: failureOf(outcome) };
-    },
+    evaluate,
 
+    async evaluateAll({ visits, ...shared }: EvaluationBatch): Promise<readonly EvaluationResult[]> {
+      const results: EvaluationResult[] = [];
+      while (results.length < visits.length) {
+        const left = visits.slice(results.length);
+        const batch = { ...shared, visits: left };
+        const outcome = await supervisor.run('evaluateAll', batch, { cpuMs: shared.limits.cpuMs, isUrgent: false });
+        if (outcome.ok) results.push(...outcome.result);
+        // Which of them ended the thread is not known: alone, each ends as it does.
+        else for (const visit of left) results.push(await evaluate({ ...shared, ...visit }));
+      }
+      return results;
+    },
     async runScript(job: ScriptJob): Promise<ScriptResult> {
       const outcome = await supervisor.run('script', job, { cpuMs: job.limits.cpuMs, isUrgent: false });
       return outcome.ok ? outcome.result : { ok: false, logs: [], failure: failureOf(outcome) };

@@ -75,6 +75,14 @@ export interface EvaluationJob {
   readonly limits: SandboxLimits;
 }
 
+/** A page that code is run on, and what differs with it between runs of the same code. */
+export type CodeVisit = Pick<EvaluationJob, 'page' | 'seed' | 'nowMs'>;
+
+/** The same code on several pages. */
+export interface EvaluationBatch extends Omit<EvaluationJob, keyof CodeVisit> {
+  readonly visits: readonly CodeVisit[];
+}
+
 export interface LogLine {
   readonly level: 'log' | 'info' | 'warn' | 'error' | 'debug';
   readonly message: string;
@@ -157,6 +165,8 @@ export interface Sandbox {
    * the last time, so where it has to be tried alone it delays no other such job.
    */
   evaluate(job: EvaluationJob, expected?: { readonly isLong: boolean }): Promise<EvaluationResult>;
+  /** What `evaluate` answers for each of these pages, in their order, with less between them. Never rejects either. */
+  evaluateAll(batch: EvaluationBatch): Promise<readonly EvaluationResult[]>;
   /** Runs an action's code without a page. Never rejects for what the code does. */
   runScript(job: ScriptJob): Promise<ScriptResult>;
   /** Ends every worker; jobs in flight answer `sandbox_unavailable`. */

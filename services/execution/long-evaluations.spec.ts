@@ -64,6 +64,7 @@ describe('tasks whose code took long the last time', () => {
       pageLoader,
       sandbox: {
         evaluate: ({ code }) => new Promise((end) => begun.push({ code, end })),
+        evaluateAll: notUsed,
         check: notUsed,
         runScript: notUsed,
         close: async () => undefined,

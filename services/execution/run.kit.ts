@@ -138,8 +138,8 @@ export function runDeps(sandbox: Sandbox, outbound: Outbound, slots = 8): RunDep
     logger: silentLogger,
     limits: defaultSandboxLimits,
     snapshots: withScreenshots(
-      createSqliteSnapshots(':memory:', { keepCount: 10, keepDays: 30 }),
-      createSqliteSnapshots(':memory:', { keepCount: 10, keepDays: 30 }),
+      createSqliteSnapshots(':memory:', { keepCount: 100, keepDays: 30 }),
+      createSqliteSnapshots(':memory:', { keepCount: 100, keepDays: 30 }),
     ),
     knownResults: new KnownResults(),
     slots: createFairSlots({ slots, shares: { organization: slots, longOfOrganization: slots } }),

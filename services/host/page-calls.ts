@@ -4,7 +4,15 @@ import { createThreadCalls, type ErrorCarrier, type ThreadCalls } from '#concurr
 import type { KnownPage, PageLoader, PageRequest } from '#page-loader/page-loader';
 import type { Config } from '#runtime/config';
 import { AppError, unavailable, type ErrorCode, type ErrorDetail } from '#runtime/errors';
-import type { CheckedCode, EvaluationJob, EvaluationResult, Sandbox, ScriptJob, ScriptResult } from '#sandbox/sandbox';
+import type {
+  CheckedCode,
+  EvaluationBatch,
+  EvaluationJob,
+  EvaluationResult,
+  Sandbox,
+  ScriptJob,
+  ScriptResult,
+} from '#sandbox/sandbox';
 import type { KeptPage, OlderSnapshots, Snapshot, Snapshots } from '#snapshots/snapshots';
 import type { Checks } from '../execution/checks.js';
 import type { CheckResult, OpenedCheck } from '../execution/run-check.js';
@@ -24,6 +32,7 @@ export interface PageCalls {
   readonly loadIfChanged: [{ readonly request: SentRequest; readonly known: KnownPage }, Awaited<Loaded>];
   readonly checkCode: [string, CheckedCode];
   readonly evaluate: [EvaluationJob, EvaluationResult];
+  readonly evaluateAll: [EvaluationBatch, readonly EvaluationResult[]];
   readonly runScript: [ScriptJob, ScriptResult];
   readonly saveSnapshot: [{ readonly snapshot: Snapshot; readonly body: Uint8Array }, void];
   readonly listSnapshots: [{ readonly taskId: string; readonly limit: number }, readonly Snapshot[]];
@@ -119,6 +128,7 @@ export function createPageThread(
     sandbox: {
       check: (code) => ask('checkCode', code),
       evaluate: (job) => ask('evaluate', job),
+      evaluateAll: (batch) => ask('evaluateAll', batch),
       runScript: (job) => ask('runScript', job),
       close,
     },

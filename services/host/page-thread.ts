@@ -33,6 +33,7 @@ const methods: PageMethods = {
     (await opened()).pageLoader.loadIfChanged({ ...request, signal }, known),
   checkCode: async (code) => (await opened()).sandbox.check(code),
   evaluate: async (job) => (await opened()).sandbox.evaluate(job),
+  evaluateAll: async (batch) => (await opened()).sandbox.evaluateAll(batch),
   runScript: async (job) => (await opened()).sandbox.runScript(job),
   saveSnapshot: async ({ snapshot, body }) => (await opened()).snapshots.save(snapshot, body),
   listSnapshots: async ({ taskId, limit }) => (await opened()).snapshots.list(taskId, limit),

@@ -11,6 +11,7 @@ import { JobWatch, type WatchedJob, type WatchMargins } from './job-watch.js';
 import { answerLimitsOf, readResult } from './results.js';
 import type { AnswerLimits, ReadResult } from './results.js';
 import {
+  batchMs,
   concludeMs,
   encodeJob,
   endings,
@@ -241,8 +242,8 @@ class ProcessQueue {
   }
 
   /** What a job may take of a core. */
-  #ownMs({ cpuMs }: Job): number {
-    return cpuMs + this.#settings.parseMs + concludeMs;
+  #ownMs({ cpuMs, encoded }: Job): number {
+    return cpuMs + this.#settings.parseMs + concludeMs + (encoded.kind === 'evaluateAll' ? batchMs : 0);
   }
 
   /** The oldest was begun at once, whatever waits behind it. */

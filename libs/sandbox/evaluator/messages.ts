@@ -1,15 +1,25 @@
 /** Messages between the product, its evaluator process and the threads inside it: jobs and results as text. */
 import type { GuestImage } from '../guest/guest.js';
-import type { CheckedCode, EvaluationJob, EvaluationResult, ScriptJob, ScriptResult } from '../sandbox.js';
+import type {
+  CheckedCode,
+  CodeVisit,
+  EvaluationBatch,
+  EvaluationJob,
+  EvaluationResult,
+  ScriptJob,
+  ScriptResult,
+} from '../sandbox.js';
 
 export interface JobKinds {
   readonly check: { readonly job: { readonly codes: readonly string[] }; readonly result: readonly CheckedCode[] };
   readonly evaluate: { readonly job: EvaluationJob; readonly result: EvaluationResult };
   readonly script: { readonly job: ScriptJob; readonly result: ScriptResult };
+  /** Of the first pages, one at least: a batch takes no thread for longer than `batchMs` and one evaluation. */
+  readonly evaluateAll: { readonly job: EvaluationBatch; readonly result: readonly EvaluationResult[] };
 }
 export type JobKind = keyof JobKinds;
 /** In the order of their numbers in a frame. */
-export const jobKinds = ['check', 'evaluate', 'script'] as const satisfies readonly JobKind[];
+export const jobKinds = ['check', 'evaluate', 'script', 'evaluateAll'] as const satisfies readonly JobKind[];
 
 /** Why a job was ended from outside, or could not run. In the order of their numbers in a frame, 0 being a result. */
 export const endings = ['parse_time', 'cpu_time', 'parse_memory', 'memory', 'unavailable', 'crashed'] as const;
@@ -36,16 +46,26 @@ export interface JobRunner {
 export interface EncodedJob {
   readonly kind: JobKind;
   readonly text: string;
-  /** The page; empty where there is none. */
+  /** The page, or the pages one after the other; empty where there is none. */
   readonly body: Uint8Array;
 }
 
 const noBody = new Uint8Array(0);
 
 export function encodeJob<Kind extends JobKind>(kind: Kind, job: JobKinds[Kind]['job']): EncodedJob {
+  if ('visits' in job) return encodeBatch(kind, job);
   if (!('page' in job)) return { kind, text: JSON.stringify(job), body: noBody };
   const { body, ...page } = job.page;
   return { kind, text: JSON.stringify({ ...job, page }), body };
+}
+
+function encodeBatch(kind: JobKind, { visits, ...shared }: EvaluationBatch): EncodedJob {
+  const told = visits.map(({ page: { body, ...page }, ...visit }) => ({ ...visit, page, bytes: body.byteLength }));
+  return {
+    kind,
+    text: JSON.stringify({ ...shared, visits: told }),
+    body: Buffer.concat(visits.map(({ page }) => page.body)),
+  };
 }
 
 export type DecodedJob = {
@@ -56,6 +76,16 @@ export type DecodedJob = {
 export function decodeJob({ kind, text, body }: EncodedJob): DecodedJob {
   const job = JSON.parse(text) as JobKinds[JobKind]['job'];
   if ('page' in job) return { kind, job: { ...job, page: { ...job.page, body } } } as DecodedJob;
+  if ('visits' in job) {
+    let at = 0;
+    const visits = (job.visits as readonly (CodeVisit & { readonly bytes: number })[]).map(
+      ({ bytes, page, ...visit }) => {
+        at += bytes;
+        return { ...visit, page: { ...page, body: body.subarray(at - bytes, at) } };
+      },
+    );
+    return { kind, job: { ...job, visits } } as DecodedJob;
+  }
   return { kind, job } as DecodedJob;
 }
 
@@ -79,6 +109,8 @@ export interface WorkerSettings {
 export const progressWords = { phase: 0, sinceMs: 1, cpuMs: 2 } as const;
 /** `concluding`: the code's time is over, and the guest serializes what it has. */
 export const phases = { idle: 0, parsing: 1, running: 2, concluding: 3 } as const;
+/** After so long on the clock a batch begins no further evaluation: what waits behind it waits hardly longer. */
+export const batchMs = 50;
 /** Time for `concluding`. */
 export const concludeMs = 100;
 

@@ -7,7 +7,7 @@ import type { JsonObject } from '#runtime/json';
 import { deepestNesting, isNestedDeeper } from '../nesting.js';
 import { isFailureReason, isLogLine, isTouchable } from '../result-guards.js';
 import { touchable } from '../sandbox.js';
-import type { SandboxLimits } from '../sandbox.js';
+import type { CheckedCode, EvaluationResult, SandboxLimits, ScriptResult } from '../sandbox.js';
 import { largestAnswerBytes, longestMessage } from './messages.js';
 import type { JobKind, JobKinds } from './messages.js';
 
@@ -17,8 +17,8 @@ export interface AnswerLimits {
   readonly textBytes: number;
   readonly outputBytes: number;
   readonly stateBytes: number;
-  /** Codes that were to be checked. */
-  readonly checks: number;
+  /** How many results there may be, where there are several. */
+  readonly results: number;
 }
 
 /** What an answer has besides output and state: messages, the hint, times, names of members. */
@@ -39,10 +39,16 @@ export function answerLimitsOf(job: JobKinds[JobKind]['job']): AnswerLimits {
   if ('codes' in job) {
     const checks = job.codes.length;
     const textBytes = Math.min(largestAnswerBytes, otherBytes + checks * escapeFactor * longestMessage);
-    return { textBytes, outputBytes: 0, stateBytes: 0, checks };
+    return { textBytes, outputBytes: 0, stateBytes: 0, results: checks };
   }
   const { outputBytes, stateBytes } = job.limits;
-  return { textBytes: Math.min(largestAnswerBytes, outputTextBytes(job.limits)), outputBytes, stateBytes, checks: 0 };
+  const results = 'visits' in job ? job.visits.length : 1;
+  return {
+    textBytes: Math.min(largestAnswerBytes, results * outputTextBytes(job.limits)),
+    outputBytes,
+    stateBytes,
+    results,
+  };
 }
 
 const forms: ReadonlySet<unknown> = new Set(['function', 'body', 'script']);
@@ -82,12 +88,19 @@ function isScript({ ok, logs, value, failure }: JsonObject): boolean {
   return areLogs(logs) && (ok === true ? value !== undefined : ok === false && isFailure(failure));
 }
 
-function isResultOf(kind: JobKind, result: unknown, { checks }: AnswerLimits): result is JobKinds[JobKind]['result'] {
+function isResultOf(kind: JobKind, result: unknown, { results }: AnswerLimits): result is JobKinds[JobKind]['result'] {
   switch (kind) {
     case 'check':
-      return Array.isArray(result) && result.length === checks && result.every(isCheck);
+      return Array.isArray(result) && result.length === results && result.every(isCheck);
     case 'evaluate':
       return isJsonObject(result) && isEvaluation(result);
+    case 'evaluateAll':
+      return (
+        Array.isArray(result) &&
+        result.length > 0 &&
+        result.length <= results &&
+        result.every((one) => isJsonObject(one) && isEvaluation(one))
+      );
     case 'script':
       return isJsonObject(result) && isScript(result);
   }
@@ -109,10 +122,10 @@ function countOutput({ values, logs }: { readonly values?: object; readonly logs
 
 /** What of a result is more than the job allows, in words for the log; null: nothing is. */
 export function excessOf(
-  result: JobKinds[JobKind]['result'],
+  result: CheckedCode | EvaluationResult | ScriptResult,
   { outputBytes, stateBytes }: AnswerLimits,
 ): string | null {
-  if ('length' in result) return null;
+  if (!('logs' in result)) return null;
   const values = 'values' in result ? result.values : {};
   const parts = [
     ...Object.values(values),
@@ -141,6 +154,7 @@ export function readResult(kind: JobKind, text: string, limits: AnswerLimits): R
     return { ok: false, why: 'that is no JSON' };
   }
   if (!isResultOf(kind, result, limits)) return { ok: false, why: 'that is no result' };
-  const excess = excessOf(result, limits);
+  const all = 'length' in result ? result : [result];
+  const excess = all.map((one) => excessOf(one, limits)).find((found) => found !== null) ?? null;
   return excess === null ? { ok: true, result } : { ok: false, why: `that holds ${excess}` };
 }

@@ -25,6 +25,8 @@ async function resultOf(core: SandboxCore, encoded: EncodedJob): Promise<JobKind
       return core.checkAll(job.codes);
     case 'evaluate':
       return core.evaluate(job);
+    case 'evaluateAll':
+      return core.evaluateAll(job);
     case 'script':
       return core.runScript(job);
   }

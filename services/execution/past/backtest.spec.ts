@@ -8,6 +8,7 @@ import type { RunDeps } from '../run.js';
 import { document, metadata, playRuns, start, taskId, type PlayedRuns } from '../run.kit.js';
 import { backtestTask } from './backtest.js';
 import { createBacktests } from './backtests.js';
+import { mostAhead } from './judge.js';
 
 const { organizationId } = metadata;
 const liveCode = `page.report('value', page.number(document.querySelector('p'))); return page.number(document.querySelector('p')) < 40`;
@@ -129,7 +130,7 @@ describe('a backtest', () => {
   });
 
   it('reads no further ahead than it evaluates, however long the history is', async () => {
-    await runs.runOn(...Array.from({ length: 40 }, (_, at) => `<p>${at}`));
+    await runs.runOn(...Array.from({ length: 80 }, (_, at) => `<p>${at}`));
     let [read, judged, furthest] = [0, 0, 0];
     const stored = deps.eventStore;
     const eventStore = {
@@ -142,14 +143,36 @@ describe('a backtest', () => {
         }
       },
     };
-    const evaluate: typeof sandbox.evaluate = async (job) => {
-      judged += 1;
-      return sandbox.evaluate(job);
+    const evaluateAll: typeof sandbox.evaluateAll = async (batch) => {
+      judged += batch.visits.length;
+      return sandbox.evaluateAll(batch);
     };
-    deps = { ...deps, eventStore, sandbox: { ...sandbox, evaluate } };
-    expect((await ask()).summary.snapshots).toBe(10);
-    expect(judged).toBeGreaterThanOrEqual(10);
-    expect(furthest).toBeLessThanOrEqual(8);
+    deps = { ...deps, eventStore, sandbox: { ...sandbox, evaluateAll } };
+    expect((await ask()).summary.snapshots).toBe(80);
+    expect(judged).toBeGreaterThanOrEqual(80);
+    expect(furthest).toBeLessThanOrEqual(mostAhead);
+  });
+
+  it('finds on pages that go to the sandbox together what it finds on each alone', async () => {
+    const pages = Array.from({ length: 60 }, (_, at) => (at % 9 === 8 ? null : `<p>${(at * 37) % 80}`));
+    await runs.runOn(...pages, '<p>1', '<p>1', 'nothing');
+    const codes = [
+      liveCode,
+      `if (page.number(document.querySelector('p')) % 7 === 0) throw new Error('seven'); return true`,
+      `if (page.number(document.querySelector('p')) > 60) page.state.high = true; return page.state.high === true`,
+      `page.report('value', [Math.random(), Date.now()]); return page.previous?.text === page.text`,
+    ];
+    for (const code of codes) {
+      const single: typeof sandbox.evaluateAll = async ({ visits, ...shared }) => {
+        const results = [];
+        for (const visit of visits) results.push(await sandbox.evaluate({ ...shared, ...visit }));
+        return results;
+      };
+      deps = { ...deps, sandbox };
+      const together = await ask({ code });
+      deps = { ...deps, sandbox: { ...sandbox, evaluateAll: single } };
+      expect(together).toEqual(await ask({ code }));
+    }
   });
 
   it('is unknown to another organisation, and has no pages where nothing ran', async () => {

@@ -1,14 +1,17 @@
 /** Other code on kept pages: some runs ahead, on the guess that it looks at nothing but its page. */
 import type { AlertState, BacktestQuery } from '#contracts/run';
-import type { SandboxLimits, Sandbox } from '#sandbox/sandbox';
+import type { EvaluationBatch, EvaluationResult, SandboxLimits, Sandbox } from '#sandbox/sandbox';
 import { readPageOfRun, type KeptPage, type Snapshots } from '#snapshots/snapshots';
 import { evaluated, type Evaluated } from '../page-evaluation.js';
 import type { RunDeps } from '../run.js';
 import type { RecordedRun } from './recorded-runs.js';
 
 /** Evaluated at once, and held in memory at once in bytes of their pages. */
-export const mostAhead = 8;
+export const mostAhead = 32;
 const mostBytesAhead = 8_000_000;
+/** Pages go to the sandbox together, so many that a thread is done with them in about this time. */
+const batchMs = 20;
+const mostInBatch = 16;
 
 export interface JudgeDeps {
   readonly sandbox: Sandbox;
@@ -20,20 +23,30 @@ export interface JudgeDeps {
 /** What the code finds before it in `page.previous` and `page.state`. */
 export type Before = Pick<AlertState, 'previous' | 'state'>;
 
+interface RunOnPage {
+  readonly run: RecordedRun;
+  readonly page: KeptPage;
+}
+
 interface Found {
-  readonly finding: Evaluated;
-  /** It would have been the same after any other run. */
-  readonly standsAlone: boolean;
+  readonly page: KeptPage;
+  readonly result: EvaluationResult;
+}
+
+/** It would have been the same after any other run. */
+function standsAlone({ result: { touched } }: Found): boolean {
+  return touched !== undefined && !touched.some((what) => ['state', 'previous', 'previous_text'].includes(what));
 }
 
 export class Judge {
   readonly #deps: JudgeDeps;
   readonly #candidate: BacktestQuery['candidate'];
   readonly #owner: { readonly taskId: string; readonly organizationId: string };
-  /** Of the runs that are next. */
-  #pages = new Map<string, Promise<KeptPage | null>>();
-  #guessed: ReadonlyMap<RecordedRun, Found> = new Map();
+  /** Of the runs that are next; null: its page is not kept. */
+  readonly #guessed = new Map<RecordedRun, Found | null>();
   #looksAtPageOnly = false;
+  /** What a page took in the last batch. */
+  #eachMs = batchMs;
   /** The page of the run before. */
   #last: KeptPage | null = null;
 
@@ -51,17 +64,33 @@ export class Judge {
   async find(upcoming: readonly RecordedRun[], before: Before): Promise<Evaluated | null> {
     const [run] = upcoming;
     if (run === undefined) return null;
-    this.#forgetPagesBut(upcoming);
-    const page = await this.#pageOf(run);
-    if (page === null) return null;
-    if (this.#guessed.get(run)?.standsAlone !== true) {
-      const ahead = this.#looksAtPageOnly ? this.#affordable(upcoming) : [run];
-      this.#guessed = await this.#evaluateAll(ahead, before);
-    }
+    if (!this.#isSure(run)) await this.#evaluateAhead(upcoming, before);
     const found = this.#guessed.get(run) ?? null;
-    this.#looksAtPageOnly = found?.standsAlone === true;
-    this.#last = page;
-    return found?.finding ?? null;
+    this.#guessed.delete(run);
+    if (found === null) return null;
+    this.#looksAtPageOnly = standsAlone(found);
+    this.#last = found.page;
+    return evaluated({ ...found.page.snapshot, fetchMs: 0 }, found.result);
+  }
+
+  #isSure(run: RecordedRun): boolean {
+    const found = this.#guessed.get(run);
+    return found !== undefined && (found === null || standsAlone(found));
+  }
+
+  async #evaluateAhead(upcoming: readonly RecordedRun[], before: Before): Promise<void> {
+    const ahead = this.#looksAtPageOnly ? this.#affordable(upcoming) : upcoming.slice(0, 1);
+    const open = await this.#withPages(ahead.filter((run) => !this.#isSure(run)));
+    const size = Math.min(mostInBatch, Math.max(1, Math.floor(batchMs / this.#eachMs)));
+    const batches = Array.from({ length: Math.ceil(open.length / size) }, (_, at) =>
+      open.slice(at * size, (at + 1) * size),
+    );
+    await Promise.all(batches.map((batch) => this.#evaluate(batch, before, null)));
+    const [first] = open;
+    const found = first === undefined ? undefined : this.#guessed.get(first.run);
+    // The text is much and seldom asked for.
+    const wantsText = before.previous !== null && found?.result.touched?.includes('previous_text') === true;
+    if (first !== undefined && wantsText) await this.#evaluate([first], before, this.#textBefore());
   }
 
   #affordable(upcoming: readonly RecordedRun[]): readonly RecordedRun[] {
@@ -73,62 +102,48 @@ export class Judge {
     return tooMuch === -1 ? upcoming : upcoming.slice(0, tooMuch);
   }
 
-  async #evaluateAll(runs: readonly RecordedRun[], before: Before): Promise<ReadonlyMap<RecordedRun, Found>> {
-    const found = await Promise.all(
-      runs.map(async (run) => {
-        const page = await this.#pageOf(run);
-        return page === null ? null : ([run, await this.#evaluate(page, run, before)] as const);
-      }),
-    );
-    return new Map(found.filter((one) => one !== null));
-  }
-
-  async #evaluate(page: KeptPage, { result }: RecordedRun, { previous, state }: Before): Promise<Found> {
+  async #evaluate(batch: readonly RunOnPage[], { previous, state }: Before, text: string | null): Promise<void> {
     const { sandbox, limits, slots } = this.#deps;
     const { evaluationFunction: code, codeForm: form } = this.#candidate;
-    const { snapshot, body } = page;
-    const run = async (text: string | null) => {
-      const release = await slots.acquire({ organization: this.#owner.organizationId });
-      try {
-        return await sandbox.evaluate({
-          code,
-          form,
-          page: { ...snapshot, body },
-          previous: previous === null ? null : { ...previous, text },
-          state,
-          seed: result.seed,
-          nowMs: Date.parse(result.startedAt),
-          limits,
-        });
-      } finally {
-        release();
+    const visits = batch.map(({ run: { result }, page: { snapshot, body } }): EvaluationBatch['visits'][number] => ({
+      page: { ...snapshot, body },
+      seed: result.seed,
+      nowMs: Date.parse(result.startedAt),
+    }));
+    const shared = { code, form, previous: previous === null ? null : { ...previous, text }, state, limits };
+    const release = await slots.acquire({ organization: this.#owner.organizationId });
+    try {
+      const results = await sandbox.evaluateAll({ ...shared, visits });
+      for (const [at, { run, page }] of batch.entries()) {
+        const result = results[at];
+        if (result !== undefined) this.#guessed.set(run, { page, result });
       }
-    };
-    const first = await run(null);
-    // The text is much and seldom asked for.
-    const wantsText = previous !== null && first.touched?.includes('previous_text') === true;
-    const found = wantsText ? await run(this.#textBefore()) : first;
-    const { touched } = found;
-    const standsAlone =
-      touched !== undefined && !touched.some((what) => ['state', 'previous', 'previous_text'].includes(what));
-    return { finding: evaluated({ ...snapshot, fetchMs: 0 }, found), standsAlone };
+      const spentMs = results.reduce((sum, { timings }) => sum + timings.parseMs + timings.evaluateMs, 0);
+      this.#eachMs = spentMs / batch.length;
+    } finally {
+      release();
+    }
   }
 
   #textBefore(): string | null {
     return this.#last === null ? null : new TextDecoder('utf-8', { ignoreBOM: true }).decode(this.#last.body);
   }
 
-  #pageOf({ result: { snapshotId, page } }: RecordedRun): Promise<KeptPage | null> {
-    if (snapshotId === null) return Promise.resolve(null);
-    const reading =
-      this.#pages.get(snapshotId) ??
-      readPageOfRun(this.#deps.snapshots, { ...this.#owner, snapshotId, contentHash: page?.contentHash ?? null });
-    this.#pages.set(snapshotId, reading);
-    return reading;
-  }
-
-  #forgetPagesBut(upcoming: readonly RecordedRun[]): void {
-    const wanted = new Set(upcoming.map(({ result }) => result.snapshotId));
-    this.#pages = new Map([...this.#pages].filter(([id]) => wanted.has(id)));
+  /** Those whose page is kept. A page that several runs saw is read once. */
+  async #withPages(runs: readonly RecordedRun[]): Promise<readonly RunOnPage[]> {
+    const pages = new Map<string, Promise<KeptPage | null>>();
+    const found = await Promise.all(
+      runs.map(async (run) => {
+        const { snapshotId, page: seen } = run.result;
+        if (snapshotId === null) return { run, page: null };
+        const asked = { ...this.#owner, snapshotId, contentHash: seen?.contentHash ?? null };
+        const reading = pages.get(snapshotId) ?? readPageOfRun(this.#deps.snapshots, asked);
+        pages.set(snapshotId, reading);
+        return { run, page: await reading };
+      }),
+    );
+    const kept = found.flatMap(({ run, page }) => (page === null ? [] : [{ run, page }]));
+    for (const { run, page } of found) if (page === null) this.#guessed.set(run, null);
+    return kept;
   }
 }
