@@ -9,15 +9,7 @@ import { spawnEvaluator } from './evaluator/spawned-evaluator.js';
 import type { Ended, Ending } from './evaluator/messages.js';
 import { defaultPageLimits } from './parsers/page-parser.js';
 import type { PageParserName } from './parsers/page-parser.js';
-import type {
-  EvaluationBatch,
-  EvaluationJob,
-  EvaluationResult,
-  Sandbox,
-  SandboxFailure,
-  ScriptJob,
-  ScriptResult,
-} from './sandbox.js';
+import type { EvaluationBatch, EvaluationResult, Sandbox, SandboxFailure, ScriptJob, ScriptResult } from './sandbox.js';
 
 export interface QuickJsSandboxOptions {
   /** Threads that run jobs side by side; by default one per core. */

@@ -104,6 +104,27 @@ describe('the answer of an evaluator process', () => {
   });
 
   it.each([
+    ['say(id, [good])', 1],
+    ['say(id, [good, failed])', 2],
+    ['say(id, [])', 'that is no result'],
+    ['say(id, good)', 'that is no result'],
+    ['say(id, [good, good, good])', 'that is no result'],
+    ['say(id, [good, { ...good, outcome: 1 }])', 'that is no result'],
+    ['say(id, [good, { ok: true, form: "body" }])', 'that is no result'],
+    ['say(id, [good, { ...good, values: { a: "x".repeat(7000) } }])', 'that holds larger logs and values'],
+    ['say(id, [good, { ...good, state: { a: "x".repeat(1100) } }])', 'that holds a larger state than the job allows'],
+  ])('to a job of two pages has a result for each of the first ones, or ends the process: %s', async (answer, what) => {
+    const supervisor = await supervise(answer);
+    const { page, seed, nowMs, ...shared } = evaluation;
+    const visits = [0, 1].map(() => ({ page, seed, nowMs }));
+    const asked = { cpuMs: limits.cpuMs, isUrgent: false };
+    const outcome = await supervisor.run('evaluateAll', { ...shared, visits }, asked);
+    await supervisor.close();
+    if (typeof what === 'number') expect(outcome).toMatchObject({ ok: true, result: { length: what } });
+    else expect(deaths).toEqual([expect.stringContaining(what), expect.stringContaining(what)]);
+  });
+
+  it.each([
     ['frame(id, 0, "", { textBytes: 0xffffffff })', 'is larger than is accepted'],
     ['frame(id, 0, "", { textBytes: 12_000_000 })', 'is larger than is accepted'],
     ['frame(0, 3, "x")', 'is larger than is accepted'],
