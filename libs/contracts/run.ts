@@ -53,7 +53,7 @@ export const runPage = z
       .array(
         z.object({
           address: z.string().describe('What was asked for.'),
-          reason: z.string().describe('Such as `address_denied`, `popup` or `download`.'),
+          reason: z.string().describe('Such as `address_denied`, `navigation`, `popup` or `download`.'),
           count: z.int().describe('How often.'),
         }),
       )

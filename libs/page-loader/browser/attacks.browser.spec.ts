@@ -140,6 +140,31 @@ describe('an attacker’s page', () => {
     120_000,
   );
 
+  it.each(installed)(
+    'runs no program of this machine by an address that the browser hands on, and has it on record: %s',
+    async (path) => {
+      const ran = join(folder, `ran-${basename(path)}`);
+      const programs = await mkdtemp(join(folder, 'programs-'));
+      for (const name of ['xdg-open', 'xdg-email', 'xdg-mime']) {
+        await writeFile(join(programs, name), `#!/bin/sh\necho "$0 $*" >> ${ran}\n`, { mode: 0o755 });
+      }
+      const wrapper = join(folder, `handing-${basename(path)}`);
+      const before = `PATH="\${PATH%/usr/bin:/bin}${programs}:/usr/bin:/bin"`;
+      await writeFile(wrapper, `#!/bin/sh\nexport ${before}\nexec ${path} "$@"\n`, { mode: 0o755 });
+      pages.set('/mail', `<a href="mailto:a@b?attach=/etc/passwd">a</a>`);
+      const loader = loaderWith(wrapper);
+      const steps = [{ do: 'click', selector: 'a' }] as const;
+      const page = await loader.load(renderedRequest(at('/mail'), { steps, waitMs: 1_000 }, { timeoutMs: 45_000 }));
+      await loader.close();
+      expect(page.ok ? page.finalUrl : page.message).toBe(at('/mail'));
+      const refused = page.rendering?.refused.map(({ address }) => address) ?? [];
+      // One without a window knows no programs.
+      expect(refused).toEqual(path.endsWith('headless-shell') ? [] : ['mailto:a@b?attach=/etc/passwd']);
+      expect(existsSync(ran) ? readFileSync(ran, 'utf8') : '').toBe('');
+    },
+    120_000,
+  );
+
   it.each([
     '"></script><script>alert(1)</script>',
     'xpath=//*[contains(., document.cookie)]',
@@ -163,15 +188,21 @@ describe('an attacker’s page', () => {
   );
 });
 
+function commandLine(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+const isRenderer = (pid: number): boolean => commandLine(pid).includes('--type=renderer');
+
 /** Root processes of browsers below this one. */
 function browsers(): readonly number[] {
   return processesBelow(process.pid).filter((pid) => {
-    try {
-      const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-      return line.includes('--meerkat-process=') && !line.includes('--type=');
-    } catch {
-      return false;
-    }
+    const line = commandLine(pid);
+    return line.includes('--meerkat-process=') && !line.includes('--type=');
   });
 }
 
@@ -187,6 +218,16 @@ describe('a site in a browser', () => {
     expect(asked.filter((path) => path === '/away').length).toBe(5);
   }, 90_000);
 
+  it('is not left alone where it answers and its scripts take all the time', async () => {
+    const loader = loaderWith(executablePath);
+    pages.set('/loops', '<script>setTimeout(() => { for (;;); })</script>');
+    for (let number = 0; number < 5; number += 1) {
+      const page = await load(loader, '/loops', 'body.never', [], 5_000);
+      expect(page).toMatchObject({ ok: false, reason: 'timed_out', status: 200 });
+    }
+    expect((await load(loader, '/calm')).ok).toBe(true);
+  }, 180_000);
+
   it('is told to need a browser that went away', async () => {
     const link = join(folder, 'gone');
     await symlink(executablePath, link);
@@ -197,6 +238,19 @@ describe('a site in a browser', () => {
 });
 
 describe('a browser that is killed', () => {
+  it('is what a page comes to whose process ends before it is there, once more', async () => {
+    const loader = loaderWith(executablePath);
+    onHeld = () => {
+      const renderers = browsers().flatMap((pid) => processesBelow(pid).filter(isRenderer));
+      for (const pid of renderers) killBelow(pid);
+      return true;
+    };
+    const page = await load(loader, '/held/renderer', 'load', [], 20_000);
+    onHeld = null;
+    expect(page.ok ? 'ok' : page.reason).toBe('browser_crashed');
+    expect(asked.filter((path) => path === '/held/renderer').length).toBe(2);
+  }, 90_000);
+
   it(
     `loses none of ${kills} pages, each killed once in the middle`,
     async () => {

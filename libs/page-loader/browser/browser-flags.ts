@@ -1,5 +1,6 @@
 /** How a browser is started: nothing of it goes around the proxy, to names, to the vendor, or ahead of a click. */
 import { tmpdir } from 'node:os';
+import type { IdleHandlers } from './idle-handlers.js';
 
 /** Of a list that stands twice Chromium reads the last one alone: with ours stand those that Playwright leaves out. */
 const quiet = [
@@ -32,6 +33,6 @@ export function quietFlags(proxies: readonly string[]): readonly string[] {
 }
 
 /** Nothing of this product's own environment. */
-export function browserEnvironment(): Record<string, string> {
-  return { HOME: '/nonexistent', PATH: '/usr/bin:/bin', LANG: 'en_US.UTF-8', TMPDIR: tmpdir() };
+export function browserEnvironment({ folder }: IdleHandlers): Record<string, string> {
+  return { HOME: '/nonexistent', PATH: `${folder}:/usr/bin:/bin`, LANG: 'en_US.UTF-8', TMPDIR: tmpdir() };
 }

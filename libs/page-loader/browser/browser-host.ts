@@ -12,6 +12,7 @@ import type { Readable, Writable } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
 import type { Logger } from '#runtime/logger';
 import { browserEnvironment, quietFlags } from './browser-flags.js';
+import { createIdleHandlers } from './idle-handlers.js';
 import { killBelow, privateBytesBelow, yieldBelow } from './process-tree.js';
 
 export interface BrowserHostOptions {
@@ -80,6 +81,7 @@ function relay(socket: WebSocket, into: Writable, from: Readable): void {
 export async function startBrowserHost(options: BrowserHostOptions): Promise<BrowserHost> {
   const { executablePath, hasSandbox, host, port, mostProcesses, mostMemoryBytes, logger } = options;
   const running = new Set<ChildProcess>();
+  const handlers = await createIdleHandlers();
 
   async function serve(socket: WebSocket, peer: string): Promise<void> {
     socket.pause();
@@ -87,7 +89,7 @@ export async function startBrowserHost(options: BrowserHostOptions): Promise<Bro
     const flags = [...startFlags, ...quietFlags([peer]), ...(hasSandbox ? [] : ['--no-sandbox'])];
     const child = spawn(executablePath, [...flags, `--user-data-dir=${profile}`, 'about:blank'], {
       stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
-      env: browserEnvironment(),
+      env: browserEnvironment(handlers),
     });
     running.add(child);
     const end = (): void => {
@@ -151,6 +153,7 @@ export async function startBrowserHost(options: BrowserHostOptions): Promise<Bro
       for (const { pid } of running) if (pid !== undefined) killBelow(pid);
       for (const socket of sockets.clients) socket.terminate();
       await Promise.all([...ended, new Promise((resolve) => server.close(resolve))]);
+      await handlers.remove();
     },
   };
 }

@@ -5,6 +5,7 @@ import type { Browser, BrowserType } from 'playwright-core';
 import { createSemaphore } from '#concurrency/semaphore';
 import { browserEnvironment, quietFlags } from './browser-flags.js';
 import type { BrowserPlace, InstalledBrowser } from './find-browser.js';
+import type { IdleHandlers } from './idle-handlers.js';
 import { killBelow, privateBytesBelow, processesBelow, yieldBelow } from './process-tree.js';
 
 /** What Playwright sets besides is for tests of pages and kept, but for what lets popups through. */
@@ -69,6 +70,7 @@ export interface BrowserPoolOptions {
   readonly place: BrowserPlace & { readonly ok: true };
   /** Of the filtering proxy: without credentials it lets nothing through. */
   readonly proxyUrl: string;
+  readonly handlers: IdleHandlers;
   /** Visits at once. */
   readonly processes: number;
 }
@@ -77,6 +79,7 @@ async function start(
   chromium: BrowserType,
   { executablePath, hasSandbox }: InstalledBrowser,
   proxyUrl: string,
+  handlers: IdleHandlers,
 ): Promise<BrowserProcess> {
   const mark = `--meerkat-process=${randomBytes(12).toString('hex')}`;
   const browser = await chromium.launch({
@@ -89,7 +92,7 @@ async function start(
     handleSIGINT: false,
     handleSIGTERM: false,
     handleSIGHUP: false,
-    env: browserEnvironment(),
+    env: browserEnvironment(handlers),
   });
   const launched = new BrowserProcess(browser, findProcess(mark));
   launched.yield();
@@ -211,11 +214,11 @@ export class BrowserPool {
   async #launch(): Promise<BrowserProcess> {
     if (this.#isClosed) throw new Error('the browser pool is closed');
     const { chromium } = await import('playwright-core');
-    const { place, proxyUrl } = this.#options;
+    const { place, proxyUrl, handlers } = this.#options;
     const launched =
       'endpoint' in place
         ? new BrowserProcess(await chromium.connectOverCDP(place.endpoint, { timeout: launchMs }), null)
-        : await start(chromium, place, proxyUrl);
+        : await start(chromium, place, proxyUrl, handlers);
     this.#open.add(launched);
     return launched;
   }

@@ -8,8 +8,10 @@ import { OriginLimiter } from '../origin-limiter.js';
 import type { LoadedPage, LoadFailure, PageLoader, PageRequest } from '../page-loader.js';
 import { BrowserPool } from './browser-process.js';
 import { isExecutable, type BrowserPlace } from './find-browser.js';
+import { createIdleHandlers, type IdleHandlers } from './idle-handlers.js';
 import { visitWithSession } from './session-visit.js';
-import { BrowserGone, usualBounds, type VisitBounds, type VisitResult } from './visit.js';
+import type { VisitResult } from './visit.js';
+import { BrowserGone, usualBounds, type VisitBounds } from './visit-end.js';
 
 export interface BrowserPageLoaderOptions {
   /** For pages that need no browser. */
@@ -26,14 +28,21 @@ const downReasons: ReadonlySet<string> = new Set(['connect_failed', 'dns_failed'
 
 type Failed = Extract<VisitResult, { readonly ok: false }>;
 
-/** Whether it is the site that failed, as for plain pages. */
+/** Whether it is the site that failed, as for plain pages; not where it answered and its scripts took all the time. */
 function isDown(result: VisitResult): result is Failed {
-  return !result.ok && (downReasons.has(result.reason) || (result.status ?? 0) >= 500);
+  if (result.ok) return false;
+  return result.status === null ? downReasons.has(result.reason) : result.status >= 500;
 }
 
 /** Whether the browser of this machine can still be run. */
 function isThere(place: BrowserPlace & { readonly ok: true }): boolean {
   return 'endpoint' in place || isExecutable(place.executablePath);
+}
+
+interface Made {
+  readonly proxy: FilteringProxy;
+  readonly handlers: IdleHandlers;
+  readonly pool: BrowserPool;
 }
 
 /** A crash or a hang costs its run one more try. */
@@ -43,7 +52,7 @@ export function createBrowserPageLoader(options: BrowserPageLoaderOptions): Page
   const { http, place, door, logger, processes } = options;
   const bounds = { ...usualBounds, ...options.bounds };
   /** Made with the first page that needs it. */
-  let parts: Promise<{ readonly proxy: FilteringProxy; readonly pool: BrowserPool }> | null = null;
+  let parts: Promise<Made> | null = null;
   const closing = new AbortController();
   const sites = new OriginLimiter({
     // Browsers bound how many there are at once.
@@ -53,11 +62,12 @@ export function createBrowserPageLoader(options: BrowserPageLoaderOptions): Page
     now: () => performance.now(),
   });
 
-  async function open() {
+  async function open(): Promise<Made> {
     // Where the browser can reach it: on loopback, or on the network that leads to it and on no other.
     const host = 'endpoint' in place ? await ownAddressTowards(place.endpoint) : '127.0.0.1';
+    const handlers = await createIdleHandlers();
     const proxy = await createFilteringProxy({ ...door, host });
-    return { proxy, pool: new BrowserPool({ place, proxyUrl: proxy.url, processes }) };
+    return { proxy, handlers, pool: new BrowserPool({ place, proxyUrl: proxy.url, handlers, processes }) };
   }
 
   const opened = () => {
@@ -142,7 +152,7 @@ export function createBrowserPageLoader(options: BrowserPageLoaderOptions): Page
       closing.abort();
       const made = await parts;
       await Promise.all([http.close(), made?.pool.close()]);
-      await made?.proxy.close();
+      await Promise.all([made?.proxy.close(), made?.handlers.remove()]);
     },
   };
 }

@@ -11,6 +11,8 @@ export interface DocumentBounds {
   readonly frameMark: string;
   /** Where the places of elements are written to; null: nowhere. */
   readonly boxAttribute: string | null;
+  /** Of fields with one of these a mask is written. */
+  readonly secrets: readonly string[];
   /** The content of `body` alone. */
   readonly isFrame: boolean;
 }
@@ -39,6 +41,8 @@ const write = (text) => {
 };
 const escapedText = (text) => text.replace(/&/g, '&amp;').replace(/\u00a0/g, '&nbsp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
 const escapedValue = (text) => text.replace(/&/g, '&amp;').replace(/\u00a0/g, '&nbsp;').replace(/"/g, '&quot;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
+const secrets = new Set(bounds.secrets);
+const masked = (value) => secrets.has(value) ? '********' : value;
 const isShown = (element, box) => {
   if (element.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: false })) {
     return (box.width > 0 && box.height > 0) || element.firstElementChild !== null;
@@ -49,7 +53,7 @@ const isShown = (element, box) => {
 const attributesOf = (element) => {
   for (const { name, value } of element.attributes) {
     if (own.has(name) || (bounds.boxAttribute !== null && name === bounds.boxAttribute) || /[\s"'<>\/=]/.test(name)) continue;
-    write(' ' + name + '="' + escapedValue(value) + '"');
+    write(' ' + name + '="' + escapedValue(name === 'value' && element instanceof HTMLInputElement ? masked(value) : value) + '"');
   }
   if (unshown.has(element.localName)) return;
   const box = element.getBoundingClientRect();
@@ -73,7 +77,7 @@ const writeElement = (element, depth) => {
   write('<' + name);
   attributesOf(element);
   if (element instanceof HTMLInputElement && element.type !== 'password' && element.type !== 'file' && element.value !== element.defaultValue && /^(?:checkbox|radio)$/.test(element.type) === false) {
-    if (!element.hasAttribute('value')) write(' value="' + escapedValue(element.value) + '"');
+    if (!element.hasAttribute('value')) write(' value="' + escapedValue(masked(element.value)) + '"');
   }
   write('>');
   if (voids.has(tag) && element.namespaceURI === 'http://www.w3.org/1999/xhtml') return;

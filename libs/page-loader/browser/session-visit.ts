@@ -2,7 +2,8 @@
 import type { FilteringProxy } from '#outbound/filtering-proxy';
 import type { PageRequest, RenderSettings } from '../page-loader.js';
 import type { BrowserProcess } from './browser-process.js';
-import { visitPage, type VisitBounds, type VisitResult } from './visit.js';
+import { visitPage, type VisitResult } from './visit.js';
+import type { VisitBounds } from './visit-end.js';
 
 /** What a session that is over comes to. */
 const sessionFaults: ReadonlySet<string> = new Set(['step_failed', 'wait_failed', 'http_status', 'too_many_redirects']);

@@ -3,9 +3,13 @@ import type { Page } from 'playwright-core';
 import type { PageStep } from '../page-loader.js';
 
 export class StepFailed extends Error {
+  /** From 1. */
+  readonly number: number;
+
   constructor(number: number, step: PageStep, why: string) {
     const selector = 'selector' in step && step.selector !== null ? ` ${JSON.stringify(step.selector)}` : '';
     super(`Step ${number} (${step.do}${selector}) failed: ${why}`);
+    this.number = number;
   }
 }
 

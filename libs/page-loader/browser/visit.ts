@@ -1,61 +1,24 @@
 /** One visit of a page in a browser context of its own: opened, waited for, read and photographed within its limits. */
 import { hash } from 'node:crypto';
-import type { BrowserContext, BrowserContextOptions, CDPSession, Page, Request, Response } from 'playwright-core';
+import type { BrowserContext, BrowserContextOptions, Page, Response } from 'playwright-core';
 import type { FilteringProxy, Visit } from '#outbound/filtering-proxy';
 import { failureOf, isAccepted, reasonOf, statusMessage, type AttemptFailure } from '../attempt.js';
-import type { LoadedPage, LoadFailureReason, PageRequest, Rendering, RenderSettings } from '../page-loader.js';
+import type { LoadedPage, PageRequest, Rendering, RenderSettings } from '../page-loader.js';
 import type { BrowserProcess } from './browser-process.js';
+import { filledSecrets, type FilledSecrets } from './filled-secrets.js';
 import { screenshotOf } from './screenshot.js';
-import { authorityOf, watchCertificates, type ShownCertificates } from './shown-certificate.js';
+import { openPage, type Opened } from './open-page.js';
+import { authorityOf } from './shown-certificate.js';
 import { StepFailed, takeSteps } from './steps.js';
-import { isTracker } from './trackers.js';
+import { BrowserGone, createEnding, VisitFailed, type VisitBounds } from './visit-end.js';
 import { DocumentExceeds, writeDocument } from './write-document.js';
-
-export interface VisitBounds {
-  readonly mostRequests: number;
-  readonly mostBytes: number;
-  readonly mostMemoryBytes: number;
-  readonly mostPopups: number;
-}
-
-export const usualBounds: VisitBounds = {
-  mostRequests: 1_000,
-  mostBytes: 100 * 1024 * 1024,
-  mostMemoryBytes: 768 * 1024 * 1024,
-  mostPopups: 50,
-};
 
 type RenderedPage = Omit<LoadedPage, 'attempts' | 'fetchMs'>;
 export type VisitResult = RenderedPage | (AttemptFailure & { readonly rendering: Rendering });
 
-class VisitFailed extends Error {
-  readonly reason: LoadFailureReason;
-  readonly status: number | null;
-  readonly mayRepeat: boolean;
-
-  constructor(reason: LoadFailureReason, message: string, status: number | null = null, mayRepeat = false) {
-    super(message);
-    this.reason = reason;
-    this.status = status;
-    this.mayRepeat = mayRepeat;
-  }
-}
-
-/** The process is gone or does not answer: another one may do better. */
-export class BrowserGone extends Error {}
-
 const memoryLookMs = 250;
 /** For what the browser does at the end of its time. */
 const graceMs = 3_000;
-
-const blockedTypes: Readonly<Record<string, string>> = { image: 'images', media: 'media', font: 'fonts' };
-
-function isBlocked({ block }: RenderSettings, request: Request): boolean {
-  const kind = blockedTypes[request.resourceType()];
-  if (kind !== undefined && block.some((one) => one === kind)) return true;
-  const isMain = request.isNavigationRequest() && request.frame().parentFrame() === null;
-  return !isMain && block.includes('trackers') && isTracker(URL.parse(request.url())?.hostname ?? '');
-}
 
 const certificateFault = /ERR_(?:CERT|SSL|BAD_SSL)/;
 
@@ -80,101 +43,6 @@ function navigationFailure(message: string, visit: Visit, url: string): VisitFai
   }
   const said = code === '' ? 'The page could not be opened.' : `The page could not be opened (${code}).`;
   return new VisitFailed(code === '' ? 'protocol_error' : 'connect_failed', said, null, true);
-}
-
-const unforwarded = new Set(['content-length', 'host', 'connection']);
-
-/** The task's own headers and body go to its own origin alone: each request is looked at anew, those of redirects too. */
-async function sendOwnHeaders(session: CDPSession, request: PageRequest): Promise<void> {
-  const { origin } = new URL(request.url);
-  const own = Object.entries(request.headers).filter(([name]) => !unforwarded.has(name.toLowerCase()));
-  const isPlain = request.method.toUpperCase() === 'GET' && request.body === null;
-  if (own.length === 0 && isPlain) return;
-  let isFirst = true;
-  session.on('Fetch.requestPaused', ({ requestId, request: asked, resourceType }) => {
-    const opens = isFirst && resourceType === 'Document' && !isPlain;
-    isFirst = isFirst && resourceType !== 'Document';
-    const isOwn = URL.parse(asked.url)?.origin === origin;
-    const names = new Set(own.map(([name]) => name.toLowerCase()));
-    const others = Object.entries(asked.headers).filter(([name]) => !names.has(name.toLowerCase()));
-    const headers = [...others, ...own].map(([name, value]) => ({ name, value }));
-    const body = opens && request.body !== null ? { postData: Buffer.from(request.body).toString('base64') } : {};
-    const changed = isOwn ? { headers, ...(opens ? { method: request.method, ...body } : {}) } : {};
-    session.send('Fetch.continueRequest', { requestId, ...changed }).catch(() => undefined);
-  });
-  await session.send('Fetch.enable', { patterns: [{ urlPattern: '*', requestStage: 'Request' }] });
-}
-
-interface Opened {
-  readonly page: Page;
-  readonly session: CDPSession;
-  /** The last answer to a navigation of the main frame. */
-  readonly answer: () => Response | null;
-  /** Where the main frame wanted to go the last time. */
-  readonly asked: () => string;
-  readonly certificates: ShownCertificates;
-}
-
-/** Rejects once the visit must end, with why. */
-interface Ending {
-  readonly signal: Promise<never>;
-  fail(error: Error): void;
-}
-
-function createEnding(): Ending {
-  const { promise, reject } = Promise.withResolvers<never>();
-  // A visit that races it sees the rejection.
-  promise.catch(() => undefined);
-  return { signal: promise, fail: reject };
-}
-
-async function openPage(
-  context: BrowserContext,
-  request: PageRequest,
-  render: RenderSettings,
-  visit: Visit,
-  ending: Ending,
-  { mostRequests, mostPopups }: VisitBounds,
-): Promise<Opened> {
-  const page = await context.newPage();
-  let requests = 0;
-  let popups = 0;
-  let answer: Response | null = null;
-  let lastAsked = request.url;
-  context.on('page', (popup) => {
-    if (popup === page) return;
-    visit.refusals.note(popup.url() === '' ? 'about:blank' : popup.url(), 'popup');
-    popups += 1;
-    popup.close().catch(() => undefined);
-    if (popups > mostPopups)
-      ending.fail(new VisitFailed('browser_limit', `The page opened more than ${mostPopups} windows.`));
-  });
-  page.on('dialog', (dialog) => void dialog.dismiss().catch(() => undefined));
-  page.on('download', (download) => {
-    visit.refusals.note(download.url(), 'download');
-    download.cancel().catch(() => undefined);
-  });
-  page.on('crash', () => ending.fail(new BrowserGone('The page crashed in the browser.')));
-  page.on('request', (one) => {
-    requests += 1;
-    if (one.isNavigationRequest() && one.frame() === page.mainFrame()) lastAsked = one.url();
-    if (requests > mostRequests) {
-      ending.fail(new VisitFailed('browser_limit', `The page made more than ${mostRequests} requests.`));
-    }
-  });
-  page.on('response', (response) => {
-    const asked = response.request();
-    if (asked.isNavigationRequest() && asked.frame() === page.mainFrame()) answer = response;
-  });
-  if (render.block.length > 0) {
-    await page.route('**/*', (route) =>
-      (isBlocked(render, route.request()) ? route.abort('blockedbyclient') : route.continue()).catch(() => undefined),
-    );
-  }
-  const session = await context.newCDPSession(page);
-  await sendOwnHeaders(session, request);
-  const certificates = await watchCertificates(session, visit);
-  return { page, session, answer: () => answer, asked: () => lastAsked, certificates };
 }
 
 async function waitUntilThere(page: Page, { waitFor, waitMs }: RenderSettings, leftMs: () => number): Promise<void> {
@@ -216,20 +84,26 @@ function storageOf({ session }: RenderSettings): Pick<BrowserContextOptions, 'st
   }
 }
 
-async function read(opened: Opened, request: PageRequest, render: RenderSettings, visit: Visit): Promise<RenderedPage> {
+async function read(
+  opened: Opened,
+  request: PageRequest,
+  render: RenderSettings,
+  visit: Visit,
+  secrets: FilledSecrets,
+): Promise<RenderedPage> {
   const { page, session, answer } = opened;
   const response = answer();
   const status = response?.status() ?? 200;
   const headers = response === null ? {} : await response.allHeaders();
-  const html = await writeDocument(page, session, request.maxBytes, render.boxAttribute);
+  const html = await writeDocument(page, session, request.maxBytes, render.boxAttribute, secrets.values);
   const body = Buffer.from(html);
   if (body.byteLength > request.maxBytes) throw new DocumentExceeds('size');
-  const screenshot = render.takesScreenshot ? await screenshotOf(page, render) : null;
+  const screenshot = render.takesScreenshot ? await screenshotOf(page, render, render.steps) : null;
   const kept = await sessionAfter(opened, render);
   return {
     ok: true,
     url: request.url,
-    finalUrl: page.url(),
+    finalUrl: secrets.inAddress(page.url()),
     status,
     headers: { ...headers, 'content-type': 'text/html; charset=utf-8' },
     contentKind: 'html',
@@ -302,6 +176,7 @@ async function within(
   request: PageRequest,
   render: RenderSettings,
   visit: Visit,
+  secrets: FilledSecrets,
   leftMs: () => number,
 ): Promise<RenderedPage> {
   await goTo(opened, request, visit, leftMs);
@@ -316,7 +191,7 @@ async function within(
   }
   await waitUntilThere(page, render, leftMs);
   checkAnswer(opened, request, visit);
-  return read(opened, request, render, visit);
+  return read(opened, request, render, visit, secrets);
 }
 
 /** Rejects with `BrowserGone`. `isFit`: whether the process may serve again. */
@@ -329,6 +204,7 @@ export async function visitPage(
   bounds: VisitBounds,
 ): Promise<{ readonly result: VisitResult; readonly isFit: boolean }> {
   const ending = createEnding();
+  const secrets = filledSecrets(render.steps);
   const deadline = performance.now() + timeoutMs;
   const leftMs = (): number => Math.floor(deadline - performance.now());
   const { mostBytes, mostRequests, mostMemoryBytes } = bounds;
@@ -372,23 +248,29 @@ export async function visitPage(
       }),
       ending.signal,
     ]);
-    opened = await Promise.race([openPage(context, request, render, visit, ending, bounds), ending.signal]);
+    opened = await Promise.race([openPage(context, request, render, visit, secrets, ending, bounds), ending.signal]);
     // Its page has a process and threads of its own by now.
     process.yield();
-    return { result: await Promise.race([within(opened, request, render, visit, leftMs), ending.signal]), isFit };
+    return {
+      result: await Promise.race([within(opened, request, render, visit, secrets, leftMs), ending.signal]),
+      isFit,
+    };
   } catch (error) {
     const failure = failureFor(error);
     // What a page comes to while its browser dies says nothing about the page.
-    if (failure === null || !(await answers(process))) {
+    if (failure === null || !(await answers(process)) || opened?.hasCrashed() === true) {
       isFit = false;
       throw error instanceof BrowserGone
         ? error
         : new BrowserGone(error instanceof Error ? error.message : String(error));
     }
     const isReadable = render.takesScreenshot && isFit && failure.reason !== 'browser_limit';
-    const screenshot = isReadable && opened !== null ? await screenshotOf(opened.page, render) : null;
-    const { reason, message, status, mayRepeat } = failure;
-    const failed = { ...failureOf(request, reason, message), status, mayRepeat };
+    const taken = error instanceof StepFailed ? render.steps.slice(0, error.number - 1) : render.steps;
+    const screenshot = isReadable && opened !== null ? await screenshotOf(opened.page, render, taken) : null;
+    const { reason, message, mayRepeat } = failure;
+    // What ran out of time after its site had answered says so.
+    const status = failure.status ?? (reason === 'timed_out' ? (opened?.answer()?.status() ?? null) : null);
+    const failed = { ...failureOf(request, reason, secrets.inText(message)), status, mayRepeat };
     return { result: { ...failed, rendering: { refused: visit.refusals.list, screenshot } }, isFit };
   } finally {
     clearTimeout(timer);

@@ -52,6 +52,7 @@ export async function writeDocument(
   main: CDPSession,
   mostCharacters: number,
   boxAttribute: string | null,
+  secrets: readonly string[],
 ): Promise<string> {
   const sessions = await sessionsOf(page, main);
   const frameMark = `<!--${randomBytes(12).toString('hex')}-`;
@@ -65,7 +66,7 @@ export async function writeDocument(
       frameId,
       worldName: world,
     });
-    const bounds = { mostCharacters: leftCharacters, mostDepth: deepestElement, mostElements, frameMark };
+    const bounds = { mostCharacters: leftCharacters, mostDepth: deepestElement, mostElements, frameMark, secrets };
     const expression = documentScript({
       ...bounds,
       boxAttribute: depth === 0 ? boxAttribute : null,
