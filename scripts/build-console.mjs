@@ -59,6 +59,18 @@ async function newestOf(folder) {
   return Math.max(0, ...(await Promise.all(times)));
 }
 
+/** Vite builds what this variable says, such as React for tests where a test runner has set it: what is built is the product. */
+async function buildForUse(options) {
+  const { NODE_ENV: before } = process.env;
+  process.env.NODE_ENV = 'production';
+  try {
+    await build(options);
+  } finally {
+    if (before === undefined) delete process.env.NODE_ENV;
+    else process.env.NODE_ENV = before;
+  }
+}
+
 /** `isApiNew`: the gateway was compiled anew, so its document may differ. */
 export async function buildConsole(root, { onlyStale, isApiNew }) {
   const home = join(root, 'services', 'console');
@@ -71,7 +83,7 @@ export async function buildConsole(root, { onlyStale, isApiNew }) {
   const builtAt = (await stat(join(output, 'index.html')).catch(() => null))?.mtimeMs ?? 0;
   if (onlyStale && builtAt > 0 && builtAt >= (await newestOf(home))) return;
   await rm(output, { recursive: true, force: true });
-  await build({
+  await buildForUse({
     configFile: false,
     root: home,
     logLevel: 'error',
