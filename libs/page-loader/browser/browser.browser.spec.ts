@@ -388,7 +388,7 @@ describe('a page that means harm', () => {
     );
     const page = await load('/popups', { waitFor: 'body.denied', block: [] }, { timeoutMs: 60_000 });
     expect(['ok', 'browser_limit']).toContain(reasonOf(page));
-    expect(page.rendering?.refused).toContainEqual(expect.objectContaining({ reason: 'popup' }));
+    expect(page.rendering?.refused).toContainEqual({ address: at('/popups?0'), reason: 'popup', count: 1 });
     expect(seen.filter(({ url }) => url.startsWith('/popups?'))).toEqual([]);
   }, 90_000);
 

@@ -18,13 +18,16 @@ function frameOf(request: Request): Frame | null {
   }
 }
 
-/** A window's requests are refused before it is closed. */
-function isBlocked({ block }: RenderSettings, page: Page, request: Request): boolean {
+/** Of another page than this one: it is closed, and asks for nothing before. */
+function isOfWindow(request: Request, page: Page): boolean {
   const frame = frameOf(request);
-  if (frame?.page() !== page && (frame !== null || request.isNavigationRequest())) return true;
+  return frame === null ? request.isNavigationRequest() : frame.page() !== page;
+}
+
+function isBlocked({ block }: RenderSettings, page: Page, request: Request): boolean {
   const kind = blockedTypes[request.resourceType()];
   if (kind !== undefined && block.some((one) => one === kind)) return true;
-  const isMain = request.isNavigationRequest() && frame === page.mainFrame();
+  const isMain = request.isNavigationRequest() && frameOf(request) === page.mainFrame();
   return !isMain && block.includes('trackers') && isTracker(URL.parse(request.url())?.hostname ?? '');
 }
 
@@ -92,7 +95,8 @@ export async function openPage(
   let lastAsked = request.url;
   context.on('page', (popup) => {
     if (popup === page) return;
-    visit.refusals.note(popup.url() === '' ? 'about:blank' : secrets.inAddress(popup.url()), 'popup');
+    // What it asked for is noted where that was refused.
+    if (!/^(?:https?|chrome-error):/.test(popup.url())) visit.refusals.note(popup.url() || 'about:blank', 'popup');
     popups += 1;
     popup.close().catch(() => undefined);
     if (popups > mostPopups)
@@ -119,7 +123,10 @@ export async function openPage(
     if (asked.isNavigationRequest() && asked.frame() === page.mainFrame()) answer = response;
   });
   await context.route('**/*', (route) => {
-    const isRefused = isBlocked(render, page, route.request());
+    const one = route.request();
+    const isWindows = isOfWindow(one, page);
+    if (isWindows && one.isNavigationRequest()) visit.refusals.note(secrets.inAddress(one.url()), 'popup');
+    const isRefused = isWindows || isBlocked(render, page, one);
     return (isRefused ? route.abort('blockedbyclient') : route.continue()).catch(() => undefined);
   });
   const session = await context.newCDPSession(page);
