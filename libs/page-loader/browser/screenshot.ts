@@ -6,8 +6,8 @@ import { secretFills } from './filled-secrets.js';
 
 const screenshotMs = 3_000;
 const largestScreenshot = 8 * 1024 * 1024;
-/** Of a page that never seems to end: the browser holds its picture several times over while it is made, 40 MB each. */
-const tallestScreenshotPx = 8_000;
+/** Of a page that never seems to end: the browser holds its picture several times over while it is made, 20 MB each. */
+const tallestScreenshotPx = 4_000;
 
 /** A picture of a long page takes some hundred MB while it is made: one after the other. */
 const pictures = createSemaphore(1);
