@@ -30,7 +30,7 @@ describe('fair slots', () => {
     expect(slots.tryAcquire({ task: 'a' })).not.toBeNull();
   });
 
-  it('end a wait after the time that it was given, and go to whoever waits still', async () => {
+  it('are left to the next in line by one that gave up in time', async () => {
     const slots = createFairSlots({ slots: 1, shares: { task: 1 } });
     const release = await slots.acquireWithin({ task: 'a' }, 60_000);
     const patient = slots.acquireWithin({ task: 'b' }, 60_000);
