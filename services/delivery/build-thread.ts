@@ -1,15 +1,15 @@
 /** The thread in which messages are built whose texts are templates: it can be ended in the middle of one. */
-import type { BuildContext, Mail, HttpBatch, NothingToSend, OpenNotification } from '#channels/channel';
-import { channels } from '#channels/channels';
+import type { Mail, HttpBatch, NothingToSend, OpenNotification } from '#channels/channel';
 import type { ActionType } from '#channels/declarations';
 import type { PeerOutgoing } from '#channels/peer';
 import { answerRequests } from '#concurrency/answer-requests';
 import { AppError } from '#runtime/errors';
+import { buildMessage, type MessageContext } from './build-message.js';
 
 export interface BuildRequest {
   readonly type: ActionType;
   readonly notification: OpenNotification;
-  readonly context: BuildContext;
+  readonly context: MessageContext;
 }
 
 /** What is built of templates alone is data; a channel that runs code has none. */
@@ -22,7 +22,7 @@ export type BuildReply =
 
 answerRequests<BuildRequest, BuildReply>(({ type, notification, context }) => {
   try {
-    const built = channels[type].build(notification, context);
+    const built = buildMessage(type, notification, context);
     return built.kind === 'script'
       ? { ok: false, reason: null, message: `${type} runs code and has no templates` }
       : { ok: true, built };

@@ -3,7 +3,7 @@
  * costs is bounded by counts, and by this where a count is wrong. An organisation whose template was ended has a thread of
  * its own kind for a while, so that it delays nobody else's messages.
  */
-import type { BuildContext, Channel, NothingToSend, OpenNotification } from '#channels/channel';
+import type { Channel, NothingToSend, OpenNotification } from '#channels/channel';
 import { channels } from '#channels/channels';
 import { declarationOf, type ActionType } from '#channels/declarations';
 import { createLru } from '#concurrency/lru';
@@ -11,6 +11,7 @@ import { createWorkerThread, ThreadEnded, type WorkerThread } from '#concurrency
 import { builtScript } from '#runtime/built-script';
 import { reject, unavailable } from '#runtime/errors';
 import type { Logger } from '#runtime/logger';
+import { buildMessage, type MessageContext } from './build-message.js';
 import type { BuildReply, BuildRequest, BuiltMessage } from './build-thread.js';
 
 export type Built = ReturnType<Channel['build']>;
@@ -20,7 +21,7 @@ export interface MessageBuilder {
    * Rejects with `template_failed`, which is the same on every try. What had to be ended is nothing to send now: a machine
    * that is overloaded may be the cause.
    */
-  build(type: ActionType, notification: OpenNotification, context: BuildContext): Promise<Built>;
+  build(type: ActionType, notification: OpenNotification, context: MessageContext): Promise<Built>;
   close(): Promise<void>;
 }
 
@@ -118,7 +119,7 @@ export function createMessageBuilder(logger: Logger, limits: Partial<BuilderLimi
     async build(type, notification, context) {
       return needsThread(type, notification)
         ? buildInThread({ type, notification, context })
-        : channels[type].build(notification, context);
+        : buildMessage(type, notification, context);
     },
     async close() {
       await Promise.all([shared.thread.stop(), quarantine.thread.stop()]);

@@ -14,7 +14,6 @@ import type { PeerOutgoing } from '#channels/peer';
 import type { Clock } from '#runtime/clock';
 import { AppError } from '#runtime/errors';
 import { defaultSandboxLimits, type Sandbox, type SandboxLimits } from '#sandbox/sandbox';
-import { chartPng } from './chart.js';
 import type { MessageBuilder } from './message-builder.js';
 
 export interface OutgoingOptions {
@@ -49,8 +48,7 @@ export function createOutgoing({ sandbox, builder, clock, mailFrom, sandboxLimit
   };
 
   return async (type, notification, linkBase, earlier = nothingEarlier) => {
-    const chart = chartPng(notification.request.context.points);
-    const context = { nowMs: clock.now(), linkBase, mailFrom, chart, ...earlier };
+    const context = { nowMs: clock.now(), linkBase, mailFrom, ...earlier };
     const built = await builder.build(type, notification, context);
     return built.kind === 'script' ? runScript(channels[type].method, built) : built;
   };

@@ -39,7 +39,8 @@ async function createTasks(product, count, pageUrl, actionOf, actions = actionsP
     const { data } = await ask(product.url, 'POST', '/api/notifications', {
       name: `Offer ${number}`,
       url: pageUrl,
-      evaluationFunction: `return page.number(document.querySelector('.price')) < 100`,
+      // With a value, as most tasks have: messages tell of it and of those before it.
+      evaluationFunction: `const price = page.number(document.querySelector('.price')); page.report('value', price); return price < 100`,
       schedule: { type: 'manual' },
       actions: Array.from({ length: actions }, (_each, place) => actionOf(number, place)),
     });
