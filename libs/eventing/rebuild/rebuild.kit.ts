@@ -22,12 +22,10 @@ function idOf({ stream }: RecordedEvent): string {
   return stream.slice('count-'.length);
 }
 
-export const isRemovedAt = (revision: number): boolean => revision % 7 === 6;
-
 /** Keeps a count and the last note; every seventh event removes the document. */
 function reduce(document: JsonObject | null, event: RecordedEvent): JsonObject | null {
   if (event.type === 'poison' && event.data['isDeadly'] === true) throw new Error('an event that nobody can read');
-  if (isRemovedAt(event.revision)) return null;
+  if (event.revision % 7 === 6) return null;
   const note: unknown = event.revision % 3 === 0 ? undefined : event.data['note'];
   return { ...document, count: Number(document?.['count'] ?? 0) + 1, note, at: event.position } as JsonObject;
 }

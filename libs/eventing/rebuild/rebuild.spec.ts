@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ViewStore } from '#read-store/read-store';
 import { found, lasting } from '#runtime/probe.kit';
 import type { SharedState } from '#shared-state/shared-state';
-import { isRemovedAt, requestedAt, RebuildKit, view } from './rebuild.kit.js';
+import { requestedAt, RebuildKit, view } from './rebuild.kit.js';
 import { rebuildOf, requestRebuild } from './requests.js';
 
 describe('a rebuild', () => {
@@ -185,13 +185,10 @@ describe('a rebuild', () => {
       await kit.append(1, 'poison', { isDeadly: true });
       kit.projection = kit.start();
       expect(await kit.ended()).toMatchObject({ state: 'failed', error: expect.stringContaining('nobody can read') });
-      // Whatever batch it has come to, it shows what its document was then.
-      const [position, documents] = await found(async () => {
-        const before = (await kit.readStore.checkpoint(view)) ?? 0;
-        const shown = JSON.parse(await kit.bytes()) as unknown[];
-        return before >= 4_000 && before === (await kit.readStore.checkpoint(view)) ? [before, shown] : null;
-      });
-      expect(documents).toHaveLength(isRemovedAt(position - 1) ? 0 : 1);
+      // Its document is written and removed again on the way there, and written ahead of the checkpoint.
+      const isAsFar = async () =>
+        ((await kit.readStore.checkpoint(view)) ?? 0) >= 4_000 && (await kit.bytes()) !== '[]';
+      expect(await found(isAsFar)).toBe(true);
     });
   });
 
