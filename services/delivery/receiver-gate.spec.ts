@@ -99,6 +99,16 @@ describe('a delivery that is not stored yet', () => {
     expect(resumed).toEqual(['stored 0']);
   });
 
+  it('does not wait for a receiver of which only failures were heard for a while', async () => {
+    await busy();
+    clock.nowMs += 1_000;
+    gate.leave('r', { reached: false, durationMs: 0 });
+    expect(gate.enter('r', 'b', 10_000)).toBe('entered');
+    const soon = gate.enterSoon('r', 'c');
+    gate.leave('r', answered);
+    expect(await soon).toBe(false);
+  });
+
   it('waits no longer once the process stops', async () => {
     await busy();
     const soon = gate.enterSoon('r', 'b');

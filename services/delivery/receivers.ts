@@ -123,11 +123,11 @@ export class Receivers {
     const reached = answered?.reached ?? null;
     if (answered !== null) {
       receiver.quick = answered.reached && answered.durationMs <= this.#limits.quickMs ? receiver.quick + 1 : 0;
+    }
+    if (reached === true) {
       const sinceMs = Math.min(longestBetweenMs, Math.max(0, nowMs - receiver.answeredMs));
       receiver.betweenAnswersMs += (sinceMs - receiver.betweenAnswersMs) / weightOfPast;
       receiver.answeredMs = nowMs;
-    }
-    if (reached === true) {
       receiver.failures = 0;
       receiver.openUntilMs = null;
       receiver.probing = false;
