@@ -10,7 +10,7 @@ import {
   type EventStoreAddress,
 } from '#runtime/event-store-address';
 import { createDiscovery } from './eventstoredb-discovery.js';
-import { breaksConnection, isOutage, Lost, namedLeader, refusalOf } from './eventstoredb-errors.js';
+import { breaksConnection, isOutage, isTimeout, Lost, namedLeader, refusalOf } from './eventstoredb-errors.js';
 import { askMember, createAccess, openSession, type Access, type Session } from './eventstoredb-session.js';
 
 /** How long one call may take, and how long callers wait for a server that went away to come back. */
@@ -71,6 +71,7 @@ export function createConnection(url: string, connectionName = 'meerkat') {
     intervalMs: address.discoveryIntervalMs,
     ask: (member, milliseconds) => askMember(access, member, milliseconds),
     isRefusal: (error) => refusalOf(error) !== null,
+    isTimeout,
   });
   let current: Promise<Session> | null = null;
   /** Whom the one node that is named in the address named as leader. */
@@ -106,6 +107,14 @@ export function createConnection(url: string, connectionName = 'meerkat') {
     opening.catch(forget);
     return opening;
   };
+
+  /** The session, or `Lost` with the reason of the last round that failed: the present one may hang until after the time is up. */
+  const sessionWithin = (milliseconds: number): Promise<Session> =>
+    withTimeout(session(), milliseconds, () => {
+      const why = discovery.lastFailure();
+      const words = why === null ? '' : `; before: ${why.message}`;
+      return new Lost(`finding the leader: no answer within ${milliseconds} ms${words}`, why ?? undefined);
+    });
 
   /** What came of a call on a session: another one is taken where this one is of no use any more. */
   const report = (used: Session, error: unknown): void => {
@@ -151,7 +160,7 @@ export function createConnection(url: string, connectionName = 'meerkat') {
     given?: Session,
   ): Promise<E[]> => {
     const startedAtMs = Date.now();
-    const used = given ?? (await within(milliseconds, 'finding the leader', session()));
+    const used = given ?? (await sessionWithin(milliseconds));
     const stream = read(used);
     try {
       const leftMs = Math.max(startedAtMs + milliseconds - Date.now(), 1);

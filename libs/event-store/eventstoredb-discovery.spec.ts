@@ -19,6 +19,7 @@ describe('the discovery of a leader', () => {
         return answers.get(port)?.() ?? Promise.reject(new Error('nobody listens'));
       },
       isRefusal: (error) => error instanceof RangeError,
+      isTimeout: (error) => error instanceof EvalError,
     });
     return { discovery, asked };
   };
@@ -73,6 +74,31 @@ describe('the discovery of a leader', () => {
   ])('rejects in time where %s', async (_, answers) => {
     const { discovery } = discovering(answers);
     await expect(discovery.leader(20, open)).rejects.toThrow(NoLeader);
+  });
+
+  it('keeps the reason of a round that failed while the next one hangs', async () => {
+    const hanging = Promise.withResolvers<void>();
+    const answers = [
+      () => Promise.reject(new Error('self-signed certificate')),
+      () => {
+        hanging.resolve();
+        return never;
+      },
+    ];
+    const { discovery } = discovering(new Map([[1, () => (answers.shift() ?? (() => never))()]]), [1]);
+    expect(discovery.lastFailure()).toBeNull();
+    void discovery.leader(1_000, open).catch(() => undefined);
+    await hanging.promise;
+    expect(discovery.lastFailure()?.message).toContain('self-signed certificate');
+  });
+
+  it('tells the reason of an earlier round where the last one just ran out of time', async () => {
+    let rounds = 0;
+    const answer = () =>
+      Promise.reject((rounds += 1) === 1 ? new Error('self-signed certificate') : new EvalError('time'));
+    const { discovery } = discovering(new Map([[1, answer]]), [1]);
+    await expect(discovery.leader(50, open)).rejects.toThrow('self-signed certificate');
+    expect(rounds).toBeGreaterThan(1);
   });
 
   it('says at once that it is refused, for another round would be, too', async () => {

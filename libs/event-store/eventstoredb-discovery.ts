@@ -18,6 +18,8 @@ export interface Discovery {
   ask(member: Endpoint, milliseconds: number): Promise<readonly Member[]>;
   /** Whether a member has answered that it refuses who asks: the others will, too. */
   isRefusal(error: unknown): boolean;
+  /** Whether a member gave no answer in the time it had, which says nothing of why. */
+  isTimeout(error: unknown): boolean;
 }
 
 /** Nobody leads, or nobody who does answers. `why`: what kept those who were asked from answering. */
@@ -31,9 +33,11 @@ export class NoLeader extends Error {
 
 export const nameOf = ({ host, port }: Endpoint): string => `${host}:${port}`;
 
-export function createDiscovery({ seeds, gossipTimeoutMs, intervalMs, ask, isRefusal }: Discovery) {
+export function createDiscovery({ seeds, gossipTimeoutMs, intervalMs, ask, isRefusal, isTimeout }: Discovery) {
   /** Of the newest answer: seeds may be long gone. */
   let known: readonly Endpoint[] = [];
+  /** Of the last round that ended by more than its time. */
+  let failure: Error | null = null;
 
   const saysItself = async (member: Endpoint, milliseconds: number): Promise<Endpoint> => {
     const members = await ask(member, milliseconds);
@@ -73,14 +77,22 @@ export function createDiscovery({ seeds, gossipTimeoutMs, intervalMs, ask, isRef
   };
 
   return {
+    /** Why the last rounds found nobody; null once one did. For those who cannot wait for the present one. */
+    lastFailure: (): Error | null => failure,
+
     /** Rejects with `NoLeader` when the time is up, or when the signal aborts; at once with the refusal where it is refused. */
     async leader(milliseconds: number, signal: AbortSignal): Promise<Endpoint> {
       const endsAtMs = Date.now() + milliseconds;
       for (;;) {
         try {
-          return await round(Math.min(gossipTimeoutMs, Math.max(endsAtMs - Date.now(), 1)));
+          const leader = await round(Math.min(gossipTimeoutMs, Math.max(endsAtMs - Date.now(), 1)));
+          failure = null;
+          return leader;
         } catch (error) {
-          if (signal.aborted || isRefusal(error) || Date.now() + intervalMs >= endsAtMs) throw error;
+          const isOutOfTime = error instanceof NoLeader && isTimeout(error.cause);
+          if (failure === null || !isOutOfTime) failure = error instanceof Error ? error : new Error(String(error));
+          if (signal.aborted || isRefusal(error)) throw error;
+          if (Date.now() + intervalMs >= endsAtMs) throw failure;
           await sleep(intervalMs, signal);
         }
       }

@@ -79,6 +79,9 @@ export function refusalOf(error: unknown): Refused | null {
   return refusals.has(exceptionOf(error) ?? '') || isWrongPlace(error) ? new Refused(error.message, error) : null;
 }
 
+/** Whether a call ended because its time was up. */
+export const isTimeout = (error: unknown): boolean => codeOf(error) === status.DEADLINE_EXCEEDED;
+
 /** Everything that says: the server is not there, or not now. The rest is a defect. */
 export function isOutage(error: unknown): boolean {
   if (!(error instanceof Error) || refusalOf(error) !== null) return false;
