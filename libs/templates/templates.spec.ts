@@ -61,6 +61,15 @@ describe('a template', () => {
     );
   });
 
+  it.each([
+    ['address', '{{ task.name | url_encode }}', '{{ task.name }}'],
+    ['address', '{{ task.name | cgi_escape | upcase }}', '{{ task.name | upcase }}'],
+    ['html', '{{ task.name | escape }}', '{{ task.name }}'],
+  ] as const)('escapes once for %s where the template asks for it by %s', (place, asked, plain) => {
+    expect(renderTemplate(asked, variables, place)).toBe(renderTemplate(plain, variables, place));
+    expect(renderTemplate(asked, variables, 'text')).not.toBe(renderTemplate(plain, variables, 'text'));
+  });
+
   it('escapes what echo and cycle write too', () => {
     expect(renderTemplate('{% echo task.name %}{% cycle task.name %}', variables, 'html')).not.toContain('<b>');
   });

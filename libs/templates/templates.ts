@@ -105,6 +105,12 @@ function escaperOf(escape: Exclude<TemplateEscape, 'json'> | Escaper): Escaper {
   }
 }
 
+/** Filters that do what is done to each value in that place: done twice, a space would arrive as `%2B`, an `&` as `&amp;`. */
+const filtersOfPlaces: ReadonlyMap<TemplateEscape | Escaper, readonly string[]> = new Map([
+  ['address', ['url_encode', 'cgi_escape', 'uri_escape']],
+  ['html', ['escape', 'xml_escape']],
+]);
+
 /** Each place has an engine of its own, because the escaping is decided when a template is parsed. */
 function createEngine(escape: TemplateEscape | Escaper): Liquid {
   const engine = new Liquid({
@@ -129,6 +135,7 @@ function createEngine(escape: TemplateEscape | Escaper): Liquid {
   for (const tag of fileTags) delete engine.tags[tag];
   const uncounted = Object.keys(engine.filters).filter((name) => uncountedFilters.test(name));
   for (const filter of [...randomFilters, ...uncounted]) engine.unregisterFilter(filter);
+  for (const filter of filtersOfPlaces.get(escape) ?? []) engine.registerFilter(filter, (value: unknown) => value);
   // A template that says `json` asks for JSON as it is; without this it would be written as a text.
   if (escape === 'json') {
     const json = engine.filters['json'];
