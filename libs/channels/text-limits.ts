@@ -3,12 +3,23 @@
 const ellipsis = '…';
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** A unit in which a vendor counts. */
+const isHighSurrogate = (unit: number): boolean => (unit & 0xfc00) === 0xd800;
+const isLowSurrogate = (unit: number): boolean => (unit & 0xfc00) === 0xdc00;
+
+/** Whether a place of a text lies between the two halves of one code point. */
+const isMiddleOfPair = (text: string, at: number): boolean =>
+  isLowSurrogate(text.charCodeAt(at)) && isHighSurrogate(text.charCodeAt(at - 1));
+
+/** A unit in which a vendor counts: at least one for each code point, and the sum of its parts for a text. */
 export type Measure = (text: string) => number;
 
 export const bytes: Measure = (text) => Buffer.byteLength(text);
 /** Code points, which is what vendors call characters. */
-export const characters: Measure = (text) => Array.from(text).length;
+export const characters: Measure = (text) => {
+  let count = text.length;
+  for (let at = 1; at < text.length; at += 1) if (isMiddleOfPair(text, at)) count -= 1;
+  return count;
+};
 
 /** UTF-16 units, as JavaScript and Java count. */
 export const utf16: Measure = (text) => text.length;
@@ -49,19 +60,40 @@ export function smsText(text: string, parts: number): { readonly text: string; r
   return { text: cut, isGsm: isGsm(cut) };
 }
 
-/** A place of the text and what stands there: an escape is not torn apart, nor what a user sees as one character. */
-function* pieces(text: string, unbroken: RegExp | undefined): Generator<string> {
-  if (unbroken === undefined) {
-    for (const { segment } of graphemes.segment(text)) yield segment;
-    return;
+/** How many units of UTF-16 the longest beginning has that counts no more than `most`; the whole text counts more. */
+function longestBeginning(text: string, most: number, measure: Measure): number {
+  let fits = 0;
+  let counted = 0;
+  // Each code point counts one at least, and has two units at most.
+  let isTooLong = Math.min(text.length, 2 * Math.max(0, most) + 2);
+  while (isTooLong - fits > 1) {
+    let middle = (fits + isTooLong) >> 1;
+    if (isMiddleOfPair(text, middle)) middle += middle - 1 > fits ? -1 : 1;
+    if (middle >= isTooLong) break;
+    const count = counted + measure(text.slice(fits, middle));
+    if (count <= most) [fits, counted] = [middle, count];
+    else isTooLong = middle;
   }
-  let at = 0;
-  for (const match of text.matchAll(unbroken)) {
-    yield* pieces(text.slice(at, match.index), undefined);
-    yield match[0];
-    at = match.index + match[0].length;
+  return fits;
+}
+
+/** The last place up to `at` where neither an escape is torn apart nor what a user sees as one character. */
+function wholeUpTo(text: string, at: number, unbroken: RegExp | undefined): number {
+  let [from, to] = [0, text.length];
+  if (unbroken !== undefined) {
+    for (const { index, 0: found } of text.matchAll(unbroken)) {
+      if (index >= at) {
+        to = index;
+        break;
+      }
+      if (index + found.length > at) return index;
+      from = index + found.length;
+    }
   }
-  yield* pieces(text.slice(at), undefined);
+  if (at === to) return at;
+  // What stands behind the next code point has no say in whether a character ends before it.
+  const segment = graphemes.segment(text.slice(from, Math.min(to, at + 2))).containing(at - from);
+  return segment === undefined ? at : from + segment.index;
 }
 
 /**
@@ -69,15 +101,9 @@ function* pieces(text: string, unbroken: RegExp | undefined): Generator<string> 
  * than torn apart, such as escapes; global.
  */
 export function shortened(text: string, limit: number, measure: Measure, unbroken?: RegExp, ending = ellipsis): string {
-  if (measure(text) <= limit) return text;
-  let left = limit - measure(ending);
-  let kept = '';
-  for (const piece of pieces(text, unbroken)) {
-    left -= measure(piece);
-    if (left < 0) break;
-    kept += piece;
-  }
-  return `${kept}${ending}`;
+  if (text.length <= 2 * limit && measure(text) <= limit) return text;
+  const fits = longestBeginning(text, limit - measure(ending), measure);
+  return `${text.slice(0, wholeUpTo(text, fits, unbroken))}${ending}`;
 }
 
 /** What no message shows or what turns its direction: control characters but tab and line feed, and bidirectional overrides. */

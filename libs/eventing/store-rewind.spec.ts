@@ -12,7 +12,7 @@ import type { Json, JsonObject } from '#runtime/json';
 import { silentLogger } from '#runtime/logger';
 import { found } from '#runtime/probe.kit';
 import { createDocumentState } from '#shared-state/document-state';
-import { resetAfterRewind, detectStoreRewind } from './store-rewind.js';
+import { resetAfterRewind, resetViewsAfterRewind, detectStoreRewind } from './store-rewind.js';
 import { startProjection } from './projection.js';
 import type { ViewDefinition, ViewStore } from '#read-store/read-store';
 import { createSqliteReadStore } from '#read-store/sqlite';
@@ -122,6 +122,26 @@ describe('an event store rewind', () => {
     expect(await detectStoreRewind(parts(), view)).toBe('it has seen position 3, the last is 1');
     await keep();
     await expectRight();
+  });
+
+  it('is looked for in all views before any is looked at again, so that one wait is enough for them', async () => {
+    const views = ['one', 'two', 'right'].map((name): ViewDefinition => ({ name, fields: [], indexes: [] }));
+    const position = await append('a-1', 'one');
+    const [one, two, right] = views as [ViewDefinition, ViewDefinition, ViewDefinition];
+    for (const each of [one, two]) await readStore.save(each, [], position + 1);
+    await readStore.save(right, [], position);
+    const looked: string[] = [];
+    const watched: ViewStore = {
+      ...readStore,
+      seen(each) {
+        looked.push(each.name);
+        return readStore.seen(each);
+      },
+    };
+    await resetViewsAfterRewind({ ...parts(), readStore: watched }, views);
+    expect(looked).toEqual(['one', 'two', 'right', 'one', 'two']);
+    const left = await Promise.all(views.map((each) => readStore.checkpoint(each)));
+    expect(left).toEqual([null, null, position]);
   });
 
   it('is detected where the store has grown beyond the view since, by a different event', async () => {

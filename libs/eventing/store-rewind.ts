@@ -38,17 +38,25 @@ export async function detectStoreRewind(
 }
 
 /**
- * Resets the view where it has seen events that the store no longer holds. One look is no proof on a cluster, where a member
- * that has just begun to lead may still be reading its own log: it is believed once it is still so some seconds later.
+ * Resets the views that have seen events that the store no longer holds. One look is no proof on a cluster, where a member
+ * that has just begun to lead may still be reading its own log: it is believed once it is still so some seconds later. The
+ * wait is one for all of them.
  */
-export async function resetAfterRewind(deps: RewindDeps, view: AnyView): Promise<void> {
-  if ((await detectStoreRewind(deps, view)) === null) return;
+export async function resetViewsAfterRewind(deps: RewindDeps, views: readonly AnyView[]): Promise<void> {
+  const suspected: AnyView[] = [];
+  for (const view of views) if ((await detectStoreRewind(deps, view)) !== null) suspected.push(view);
+  if (suspected.length === 0) return;
   await sleep(deps.secondLookAfterMs ?? secondLookAfterMs);
-  const why = await detectStoreRewind(deps, view);
-  if (why === null) return;
-  deps.logger.warn(
-    { view: view.name, why },
-    'the event store is an older copy than what was made of it: what it does not hold is forgotten',
-  );
-  await deps.readStore.reset(view);
+  for (const view of suspected) {
+    const why = await detectStoreRewind(deps, view);
+    if (why === null) continue;
+    deps.logger.warn(
+      { view: view.name, why },
+      'the event store is an older copy than what was made of it: what it does not hold is forgotten',
+    );
+    await deps.readStore.reset(view);
+  }
 }
+
+/** The same of one view. */
+export const resetAfterRewind = (deps: RewindDeps, view: AnyView): Promise<void> => resetViewsAfterRewind(deps, [view]);

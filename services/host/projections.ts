@@ -4,7 +4,7 @@ import { purgesView } from '#contracts/task';
 import { publisherCheckpoint } from '#eventing/publisher';
 import type { RecordedEvent } from '#event-store/event-store';
 import type { LeasedWork } from '#leases/leases';
-import { resetAfterRewind, type RewindDeps } from '#eventing/store-rewind';
+import { resetViewsAfterRewind, type RewindDeps } from '#eventing/store-rewind';
 import { aboutEach, isForgotten, settled, type Projected } from '#eventing/projected';
 import { startProjection, type ProjectionOptions } from '#eventing/projection';
 import { createBuiltViews, type BuiltViews } from '#read-store/built-views';
@@ -134,9 +134,7 @@ export const lookedThroughAgain: readonly AnyView[] = [reconcilerCheckpoint, dro
  */
 export async function resetRewoundViews(parts: RewindDeps): Promise<void> {
   try {
-    for (const view of [...keptViews.map((one) => one.view), ...publications, ...lookedThroughAgain]) {
-      await resetAfterRewind(parts, view);
-    }
+    await resetViewsAfterRewind(parts, [...keptViews.map(({ view }) => view), ...publications, ...lookedThroughAgain]);
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'SERVER_ERROR') throw error;
     parts.logger.warn({ error: String(error) }, 'whether the events are those that views have seen is checked later');
