@@ -17,6 +17,12 @@ const limits = { topicBytes: 1_000, textBytes: 65_536 };
 /** One level of a topic. */
 const level = (text: string): string => text.replace(/[+#/\u0000-\u001f\u007f-\u009f]/g, '_');
 
+/** A test or an error is no state to keep. A digest that left an older state in its place would let the broker tell it for ever. */
+function isState({ kind, items = [] }: Notification): boolean {
+  const kinds = kind === 'digest' ? items.map((item) => item.kind) : [kind];
+  return kinds.some((each) => each === 'triggered' || each === 'recovered');
+}
+
 function buildMqtt(
   config: z.output<typeof mqttDeclaration.config>,
   request: Notification,
@@ -43,8 +49,7 @@ function buildMqtt(
     topic: shortened(topic, limits.topicBytes, bytes).replace(/^\$/, '_'),
     payload,
     qos,
-    // A test or an error is no state to keep.
-    retain: retain && (request.kind === 'triggered' || request.kind === 'recovered'),
+    retain: retain && isState(request),
     timeoutMs,
   });
 }
