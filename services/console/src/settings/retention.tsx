@@ -5,7 +5,8 @@ import { api, dataOf } from '../api/client.js';
 import { DataTable } from '../frame/data-table.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
 import { useTexts } from '../text/text.js';
-import { dayOf, useNumbers } from '../text/times.js';
+import { useNumbers } from '../text/clock.js';
+import { dayOf } from '../text/times.js';
 
 const dayMs = 86_400_000;
 const daysBack = 120;

@@ -8,7 +8,8 @@ import type { TaskState } from '../marks/state.js';
 import { Actor } from '../session/actors.js';
 import { useRunWords, type RunWords } from '../text/run-words.js';
 import { useTexts } from '../text/text.js';
-import { clockTime, useNow } from '../text/times.js';
+import { useMinute } from '../text/clock.js';
+import { clockTime } from '../text/times.js';
 import { useValueText, valueText as settingText } from '../text/value-text.js';
 import { ExplainCard } from './explain.js';
 import { editsSince, happeningsOf, timeOfRun, type Happening } from './happenings.js';
@@ -140,7 +141,7 @@ export function WhatHappened({ task, at, range, onMoment, onRange }: Props): Rea
   /** Before it was made there was no task: the first moment is that. */
   const choose = (moment: string | null): void =>
     onMoment(moment !== null && moment < task.createdAt ? task.createdAt : moment);
-  const minute = Math.floor(useNow(30_000) / 60_000) * 60_000;
+  const minute = useMinute();
   // A task has no past before it was made: what there is takes the whole width.
   const start = Math.max(minute - ranges[range], Math.min(Date.parse(task.createdAt), minute - shortestMs));
   const from = useMemo(() => new Date(start).toISOString(), [start]);

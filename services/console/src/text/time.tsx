@@ -1,6 +1,7 @@
 /** A time as people read it: relative in lists, its whole in the tooltip and for screen readers. */
 import type { ReactNode } from 'react';
-import { absoluteTime, relativeTime, useNow } from './times.js';
+import { useNow } from './clock.js';
+import { absoluteTime, relativeTime } from './times.js';
 import { useTexts } from './text.js';
 
 export function RelativeTime({ at }: { readonly at: string }): ReactNode {

@@ -1,7 +1,4 @@
-/** Times and numbers as the reader's browser writes them. */
-import { useCallback, useEffect, useState } from 'react';
-import { useTexts } from './text.js';
-
+/** Times and numbers as the reader's browser writes them. Pure. */
 const units = [
   ['day', 86_400],
   ['hour', 3_600],
@@ -9,48 +6,59 @@ const units = [
   ['second', 1],
 ] as const;
 
+/** To make a format takes a thousand times as long as to use it, and a list writes a thousand times: each is made once. */
+function madeOnce<Format, Options = void>(
+  make: (locale: string, options: Options) => Format,
+): (locale: string, options: Options) => Format {
+  const made = new Map<string, Format>();
+  return (locale, options) => {
+    const key = `${locale} ${JSON.stringify(options)}`;
+    const known = made.get(key) ?? make(locale, options);
+    made.set(key, known);
+    return known;
+  };
+}
+
+const toTheSecond = { hour: '2-digit', minute: '2-digit', second: '2-digit' } as const;
+const distance = madeOnce((locale) => new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' }));
+const timeOfDay = madeOnce((locale) => new Intl.DateTimeFormat(locale, toTheSecond));
+const dayAndTime = madeOnce(
+  (locale) => new Intl.DateTimeFormat(locale, { ...toTheSecond, day: 'numeric', month: 'short' }),
+);
+const wholeMoment = madeOnce(
+  (locale) =>
+    new Intl.DateTimeFormat(locale, {
+      ...toTheSecond,
+      day: 'numeric',
+      month: 'short',
+      year: 'numeric',
+      timeZoneName: 'short',
+    }),
+);
+const dayOfUtc = madeOnce(
+  (locale) => new Intl.DateTimeFormat(locale, { weekday: 'short', day: 'numeric', month: 'short', timeZone: 'UTC' }),
+);
+export const numberFormat = madeOnce(
+  (locale, options: Intl.NumberFormatOptions | undefined) => new Intl.NumberFormat(locale, options),
+);
+
 /** `4 min. ago`, `in 22 sec.`; the largest unit of which there is at least one. */
 export function relativeTime(at: string, now: number, locale: string): string {
   const seconds = Math.round((Date.parse(at) - now) / 1_000);
   const [unit, size] = units.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', 1];
-  const format = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' });
-  return format.format(Math.trunc(seconds / size), unit);
+  return distance(locale).format(Math.trunc(seconds / size), unit);
 }
 
 /** `24 Nov 2026, 15:21:54 CET`: whole, with its zone. */
 export function absoluteTime(at: string, locale: string): string {
-  return new Intl.DateTimeFormat(locale, {
-    day: 'numeric',
-    month: 'short',
-    year: 'numeric',
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-    timeZoneName: 'short',
-  }).format(new Date(at));
+  return wholeMoment(locale).format(new Date(at));
 }
 
 /** `15:21:54`, or with the day in front where it is another one than today. */
 export function clockTime(at: string, now: number, locale: string): string {
   const date = new Date(at);
   const isToday = date.toDateString() === new Date(now).toDateString();
-  const time = { hour: '2-digit', minute: '2-digit', second: '2-digit' } as const;
-  return new Intl.DateTimeFormat(locale, isToday ? time : { ...time, day: 'numeric', month: 'short' }).format(date);
-}
-
-export function useNumbers(): (value: number, options?: Intl.NumberFormatOptions) => string {
-  const { locale } = useTexts();
-  return useCallback((value, options) => new Intl.NumberFormat(locale, options).format(value), [locale]);
-}
-
-/** Now, again and again: what shows relative times is drawn anew that often. */
-export function useNow(everyMs = 5_000): number {
-  const [, setNow] = useState(0);
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), everyMs);
-    return () => clearInterval(timer);
-  }, [everyMs]);
-  return Date.now();
+  return (isToday ? timeOfDay : dayAndTime)(locale).format(date);
 }
 
 /** A time as a field for local times takes it, to the minute. */
@@ -62,8 +70,7 @@ export function localMinute(date: Date): string {
 
 /** A day of UTC, as the record counts them. */
 export function dayOf(at: string, locale: string): string {
-  const day = { weekday: 'short', day: 'numeric', month: 'short', timeZone: 'UTC' } as const;
-  return new Intl.DateTimeFormat(locale, day).format(new Date(at));
+  return dayOfUtc(locale).format(new Date(at));
 }
 
 const wholeTime = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z/g;
