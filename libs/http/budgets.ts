@@ -38,12 +38,12 @@ export class Budgets {
       throw this.#refused('Too many requests without a valid API key from this address.', state.resetAtMs);
   }
 
-  /** Takes one and tells how the budget stands. */
-  async take(principal: Payer, reply: FastifyReply): Promise<void> {
+  /** Takes one and tells how the budget stands. `isLetIn`: also where nothing is left of it. */
+  async take(principal: Payer, reply: FastifyReply, isLetIn = false): Promise<void> {
     const budget = await this.#budgetOf(principal);
     const state = await this.quota.take(subjectOf(principal), budget);
     reply.headers(quotaHeaders(state, budget.windowMs, this.clock.now()));
-    if (!state.allowed) {
+    if (!state.allowed && !isLetIn) {
       throw this.#refused(`The budget of ${budget.limit} requests per hour is used up.`, state.resetAtMs);
     }
   }

@@ -74,7 +74,8 @@ export class FrontDoor {
 
   /** Identifies the caller, takes from a budget, or throws what is to be answered. */
   async enter(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const access = declarationOf(request)?.access;
+    const declaration = declarationOf(request);
+    const access = declaration?.access;
     if (access === 'probe') return;
     if (this.#stopping.signal.aborted) {
       reply.header('connection', 'close');
@@ -91,7 +92,8 @@ export class FrontDoor {
     }
     const { principal } = verdict;
     request.principal = principal;
-    await this.budgets.take(principal, reply);
+    const isLetIn = declaration?.raisesBudget === true && principal.scopes.includes('operator');
+    await this.budgets.take(principal, reply, isLetIn);
     if (principal.actor.startsWith('key:')) this.lastUses.used(principal.actor.slice('key:'.length));
     if (agedToken !== null) await this.tokens.rotate(agedToken, principal, request, reply);
   }

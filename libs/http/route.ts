@@ -87,6 +87,8 @@ export interface RouteDeclaration {
   readonly errors?: readonly number[];
   /** Names of views that few operations read and this one does, given the query as it was sent: it waits while they are built. */
   readonly reads?: (query: Readonly<Record<string, unknown>>) => readonly string[];
+  /** Operators are let in though the budget that pays for them is used up: by this it is made larger. */
+  readonly raisesBudget?: true;
   /** Left out of the OpenAPI document: pages and probes. */
   readonly hidden?: boolean;
 }

@@ -31,7 +31,7 @@ export const sessionEnded = (): AppError =>
   new AppError('UNAUTHORIZED', 'session_ended', 'The session has ended; sign in.');
 
 const wrongCredentials = (): AppError =>
-  new AppError('UNAUTHORIZED', 'wrong_credentials', 'E-mail or password is wrong.');
+  new AppError('UNAUTHORIZED', 'wrong_credentials', 'E-mail, password or code is wrong.');
 
 type Times = Pick<Session, 'expiresAt' | 'idleExpiresAt'>;
 

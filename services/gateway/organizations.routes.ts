@@ -27,6 +27,7 @@ export const getOrganization = route({
   operationId: 'getOrganization',
   summary: 'Get the organisation',
   access: 'read',
+  raisesBudget: true,
   answers: [{ status: 200, description: 'The organisation.', envelope: 'data', schema: organizationAnswer }],
 });
 
@@ -37,8 +38,9 @@ export const changeOrganization = route({
   operationId: 'changeOrganization',
   summary: 'Change the organisation',
   description:
-    'The plan and `rateLimit` are changed by operators alone. The budget that holds afterwards holds from the next request on; what was used stays used.',
+    'The plan and `rateLimit` are changed by operators alone, also where their own budget is used up. The budget that holds afterwards holds from the next request on; what was used stays used.',
   access: 'admin',
+  raisesBudget: true,
   body: organizationChange,
   ignoredFields: ['id', 'createdAt', 'defaults'],
   bodyExample: { name: 'Example Ltd' },
@@ -54,6 +56,7 @@ export const listOrganizations = route({
   summary: 'List all organisations of the instance',
   description: 'Newest first.',
   access: 'operator',
+  raisesBudget: true,
   query: z.strictObject(pageParameters),
   answers: [{ status: 200, description: 'Organisations.', envelope: 'list', schema: organizationAnswer }],
 });
@@ -90,6 +93,7 @@ export const changeAnyOrganization = route({
   operationId: 'changeAnyOrganization',
   summary: 'Change an organisation of the instance',
   access: 'operator',
+  raisesBudget: true,
   ids: { id: { prefix: 'org', of: 'organisation' } },
   body: organizationChange,
   ignoredFields: ['id', 'createdAt', 'defaults'],

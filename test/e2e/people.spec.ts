@@ -275,6 +275,22 @@ describe('the budget of an organisation', () => {
     expect(usage.body).toMatchObject({ data: { budget: 1_000, used: 7, tasks: 0, executions: 0, deliveries: 0 } });
   });
 
+  it('does not lock operators out of what makes it larger, and everybody else out of that', async () => {
+    const operator = await signIn(installation);
+    const scopes = ['admin', 'operator'];
+    const made = await operator.send('/api/keys', { json: { name: 'operator', scopes } });
+    const { key } = withKey.parse(made.body).data;
+    const admin = await makeKey({ scopes: ['admin'] });
+    const change = (by: string, json: object) =>
+      installation.api.send('/api/organization', { method: 'PATCH', json, key: by });
+    expect((await change(key, { rateLimit: 1 })).status).toBe(200);
+    expect(told(await list(key))).toEqual([429, 'rate_limited']);
+    expect(told(await change(admin.key, { name: 'Renamed' }))).toEqual([429, 'rate_limited']);
+    expect((await installation.api.send('/api/organization', { key })).status).toBe(200);
+    expect((await change(key, { rateLimit: null })).status).toBe(200);
+    expect((await list(key)).status).toBe(200);
+  });
+
   it('pays one for each 20 tasks of a bulk request, and says what is left', async () => {
     const { key } = await addOrganization(installation, 'Bulk', { plan: 'pro' });
     const ids = Array.from({ length: 41 }, (_, index) => `ntf_${String(index).padStart(26, '0')}`);

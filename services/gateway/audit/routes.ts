@@ -1,18 +1,38 @@
 /** The operations on the audit. */
 import { z } from 'zod';
-import { auditEntry, auditVerification } from '#contracts/audit';
+import { auditedNouns, auditEntry, auditVerification, nounOf } from '#contracts/audit';
+import { eventCatalogue } from '#contracts/catalogue';
 import { afterParameter, pageParameters, timeParameter } from '#http/parameters';
 import { route } from '#http/route';
 
-const word = (description: string, example: string) =>
-  z.string().min(1).max(200).optional().meta({ description, example });
+/** A filter that nothing can match is a slip: an empty answer would read as if nothing had happened. */
+const word = (pattern: RegExp, must: string, description: string, example: string) =>
+  z.string().max(200).regex(pattern, { error: must }).optional().meta({ description, example });
+
+const ulid = '[0-7][0-9a-hjkmnp-tv-z]{25}';
+const actorShape = new RegExp(`^(?:(?:key:key|user:usr|link:act)_${ulid}|system:[a-z]+)$`);
+const resourceShape = new RegExp(`^(?:[a-z]{3}_${ulid}|[a-z0-9-]{1,64})$`);
+const auditedTypes = Object.keys(eventCatalogue).filter((type) => auditedNouns[nounOf(type)] !== undefined);
 
 const auditFilters = z.strictObject({
   ...pageParameters,
   after: afterParameter,
-  actor: word('`key:<id>`, `user:<id>` or `system:<part>`.', 'system:delivery'),
-  type: word('Such as `task.changed`.', 'task.changed'),
-  resource: word('The id of a task, key, member or organisation.', 'ntf_01kbq8t1v4e7k2m9x3r5w6y8za'),
+  actor: word(
+    actorShape,
+    'must be key:<id>, user:<id>, link:<id of the action> or system:<part>',
+    '`key:<id>`, `user:<id>`, `link:<id of the action>` (who acknowledged by the link of a message) or `system:<part>`.',
+    'system:delivery',
+  ),
+  type: z
+    .enum(auditedTypes as [string, ...string[]])
+    .optional()
+    .meta({ description: 'What happened.', example: 'task.changed' }),
+  resource: word(
+    resourceShape,
+    'must be the id of a task, key, member, delivery or organisation, or the name of a contact',
+    'The id of a task, key, member, delivery or organisation, or the name of a contact.',
+    'ntf_01kbq8t1v4e7k2m9x3r5w6y8za',
+  ),
   from: timeParameter.optional(),
   to: timeParameter.optional(),
 });

@@ -101,6 +101,17 @@ describe('a message to which no action subscribes', () => {
     expect(new Story({}, recoveriesOnly).reasons('tf')).toEqual(['no_actions', 'not_true']);
   });
 
+  it('goes out once an action does, while the condition holds, and its end is told then', () => {
+    const story = new Story({}, unheard);
+    expect(story.reasons('tt')).toEqual(['no_actions', 'still_true']);
+    const heard = story.with({}, { actions: [{ enabled: true, on: ['triggered', 'recovered'] }] });
+    expect(heard.reasons('ttf')).toEqual(['became_true', 'still_true', 'recovered']);
+    const errorsOnly = new Story({}, unheard);
+    errorsOnly.run(true);
+    const others = errorsOnly.with({}, { actions: [{ enabled: true, on: ['error', 'recovered'] }] });
+    expect(others.reasons('tf')).toEqual(['still_true', 'not_true']);
+  });
+
   it('and is the end of an error leaves a decision that says so, with the transition of health', () => {
     const story = new Story({ errorThreshold: 1 }, triggersOnly);
     expect(story.reasons('tet')).toEqual(['became_true', 'error_threshold', 'no_actions']);

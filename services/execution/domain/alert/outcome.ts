@@ -2,7 +2,7 @@
 import type { DecisionReason, Transition } from '#contracts/policy';
 import type { AlertState } from '#contracts/run';
 import { transitionBetween, withOutcome } from './condition.js';
-import { countMessage, send, type Sent } from './message.js';
+import { countMessage, send, subscribes, type Sent } from './message.js';
 import {
   apartMs,
   isAcknowledged,
@@ -56,8 +56,9 @@ function whileTrue(alert: AlertState, transition: Transition | null, finding: Fi
   if (isEvery && isTold && isAcknowledged(alert, finding, task)) return nothing(alert, 'still_true');
   if (!isEvery) {
     if (isTold) return remind(alert, finding, task);
-    // No action subscribed when it became true, and nothing held it back: that was it for this episode.
-    if (transition === null && alert.held !== true && !task.paused) return nothing(alert, 'still_true');
+    // Nobody wanted to hear of it when it became true: it is told once somebody does, and until then not considered anew.
+    const isWanted = alert.held === true || task.paused || subscribes(task, 'triggered');
+    if (transition === null && !isWanted) return nothing(alert, 'still_true');
   }
   const message: NotificationIntent = {
     kind: 'triggered',

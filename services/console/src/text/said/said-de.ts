@@ -401,7 +401,7 @@ export const saidDe: Said = {
     view_behind: 'Was eben geschrieben wurde, ist noch nicht überall zu lesen; versuchen Sie es gleich noch einmal.',
     views_being_built: 'Nach einer Aktualisierung werden die Ansichten neu gebaut; versuchen Sie es bald noch einmal.',
     wrong_code: 'Der Code ist falsch oder wurde schon benutzt.',
-    wrong_credentials: 'E-Mail oder Passwort ist falsch.',
+    wrong_credentials: 'E-Mail, Passwort oder Code ist falsch.',
     wrong_password: [['{field} is not the password of this account.', '{field} ist nicht das Passwort dieses Kontos.']],
   },
 };
