@@ -24,7 +24,6 @@ const homes = {
   playwright: ['playwright-core', '^libs/page-loader/browser/'],
   croner: ['croner', '^libs/calendar/'],
   diff: ['diff', '^(libs/hints|services/console)/'],
-  pngjs: ['pngjs', '^services/delivery/chart\\.ts$'],
   yaml: ['yaml', '^libs/http/yaml\\.ts$'],
   'lru-cache': ['lru-cache', '^libs/concurrency/lru\\.ts$'],
   acorn: ['acorn', '^libs/sandbox/code/code-tree\\.ts$'],

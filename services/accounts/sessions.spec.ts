@@ -13,7 +13,7 @@ import { setUpByEnvironment } from './setup-by-environment.js';
 const email = 'Owner.Canary@example.com';
 const password = 'canary horse battery';
 const address = '203.0.113.7';
-const wrong = { code: 'UNAUTHORIZED', reason: 'wrong_credentials', message: 'E-mail or password is wrong.' };
+const wrong = { code: 'UNAUTHORIZED', reason: 'wrong_credentials', message: 'E-mail, password or code is wrong.' };
 const ended = { code: 'UNAUTHORIZED', reason: 'session_ended' };
 
 let eventStore: EventStore;

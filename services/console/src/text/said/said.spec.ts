@@ -7,8 +7,8 @@ const detail = (field: string, rule: string, message: string) => ({ field, rule,
 
 describe('what the server says, in German', () => {
   it('is told by its code alone where there is one sentence for it', () => {
-    const refusal = { reason: 'wrong_credentials', message: 'E-mail or password is wrong.' };
-    expect(refusalSaid(saidDe, refusal).message).toBe('E-Mail oder Passwort ist falsch.');
+    const refusal = { reason: 'wrong_credentials', message: 'E-mail, password or code is wrong.' };
+    expect(refusalSaid(saidDe, refusal).message).toBe('E-Mail, Passwort oder Code ist falsch.');
   });
 
   it('holds the values of the server, numbers as German writes them', () => {

@@ -1,4 +1,0 @@
-// planted: vendor-pngjs
-import * as vendor from 'pngjs';
-
-export const used = vendor;
