@@ -26,7 +26,7 @@ const lists = [
   },
   { route: listExecutions, filters: { status: 'failed', outcome: 'true', trigger: 'manual', from: at, to: at } },
   { route: listDeliveries, filters: { state: 'failed', actionType: 'webhook', from: at, to: at } },
-  { route: listAudit, filters: { type: 'task.created', actor: 'key:k', resource: 'ntf_1', from: at, to: at } },
+  { route: listAudit, filters: { type: 'task.created', actor: 'system:delivery', resource: 'ops', from: at, to: at } },
 ];
 const views = [tasksView, executionsView, deliveriesView, auditView].map(({ name }) => name);
 const paging = ['page', 'limit', 'after', 'sort', 'include', 'includeSkipped'];
