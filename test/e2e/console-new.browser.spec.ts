@@ -67,6 +67,39 @@ describe('a page that is JSON', () => {
   });
 });
 
+describe('a new task that lacks something', () => {
+  it('says at its fields what that is, with the focus on the first, and is saved once nothing is missing', async () => {
+    world.site.serve('/json', answering(200, '{"stars":41}', { 'content-type': 'application/json' }));
+    seat = await openSeat(browser);
+    const { page } = seat;
+    await openAsOwner(seat, installation, '/new');
+    const save = page.getByRole('button', { name: 'Save and start' });
+    const focused = page.locator(':focus');
+    const name = page.getByLabel('Name', { exact: true });
+    await save.click();
+    await page.getByText('Type the address of the page and load it.').waitFor();
+    await page.locator('.fault').getByText('There is no condition yet').waitFor();
+    await page.locator('.fault').getByText('Give the task a name.').waitFor();
+    expect(await focused.getAttribute('aria-label')).toBe('Address of the page');
+    expect(await violations(page)).toEqual([]);
+    await focused.fill(world.site.address('/json'));
+    await page.keyboard.press('Enter');
+    await page.getByLabel('The page as the code sees it').getByText('{"stars":41}').waitFor();
+    // A page without a title: the name is the host, and whoever wants none of it is asked for another.
+    expect(await name.inputValue()).toBe(new URL(world.site.address('/json')).host);
+    await name.fill('');
+    await page.keyboard.press('Control+s');
+    expect(await focused.textContent()).toBe('the page says something, without picking');
+    await page.keyboard.press('Enter');
+    await save.click();
+    expect(await name.and(focused).count()).toBe(1);
+    await name.fill('Stars');
+    await page.getByText('Give the task a name.').waitFor({ state: 'detached' });
+    await save.click();
+    await page.getByRole('heading', { name: 'Stars' }).waitFor();
+  });
+});
+
 describe('a number in a sentence', () => {
   it('is typed digit by digit, from nothing and below zero', async () => {
     const { id } = await installation.api.create({

@@ -1,31 +1,31 @@
 /** The first minutes: an address, a click on what matters, a sentence, a live trial, and it is saved. */
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode, type RefObject } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { useActionTypes } from '../actions/action-types.js';
 import { freshAction, inputOf as actionInputOf, settingsOf } from '../actions/action-draft.js';
 import { ActionEditor, ActionSelect } from '../actions/action-editor.js';
 import { useActionName } from '../actions/use-channel-name.js';
-import { api, dataOf } from '../api/client.js';
-import { isProblem } from '../api/problem.js';
+import { api } from '../api/client.js';
+import { faultOf, isProblem } from '../api/problem.js';
 import type { Policy, TaskInput } from '../api/types.js';
 import { CodeEditor } from '../condition/code-editor.js';
 import { TrialDetails, TrialVerdict } from '../condition/trial-result.js';
 import { codeFaultsOf, useTrial } from '../condition/use-trial.js';
+import { TextField } from '../frame/labelled.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
-import { useSaveKey } from '../frame/shortcuts.js';
 import { useTitle } from '../frame/title.js';
-import { usageKey } from '../frame/use-usage.js';
 import { ScheduleForm } from '../schedule/schedule-form.js';
 import { useSession } from '../session/session.js';
 import { useTexts } from '../text/text.js';
 import { fetchOfCondition, notifyOnOfCondition, printCondition, readCondition, type Condition } from './condition.js';
 import { ConditionForm } from './condition-form.js';
+import { addressOf } from './missing.js';
 import { clearDraft, keepDraft, keptDraft, type NewTaskDraft } from './new-draft.js';
 import { Picker } from './picker.js';
 import { NothingToPick } from './page-source.js';
 import { isEmptyShell, usePreview, type PagePreview } from './preview-query.js';
 import { chosenIn, withGuess, withSelector } from './picked.js';
+import { useSaving, type Saving } from './saving.js';
 import { StepsLine } from './steps-line.js';
 import { ServerFault, useSaid } from '../text/server-sentence.js';
 
@@ -38,22 +38,18 @@ const examples = [
 /** So long after the last change a trial begins. */
 const trialAfterMs = 600;
 
-/** Whole addresses only; what has no scheme gets https. */
-export function addressOf(typed: string): string | null {
-  const whole = /^[a-z][a-z0-9+.-]*:/i.test(typed.trim()) ? typed.trim() : `https://${typed.trim()}`;
-  if (!URL.canParse(whole)) return null;
-  const { protocol, href, hostname } = new URL(whole);
-  return (protocol === 'https:' || protocol === 'http:') && hostname !== '' ? href : null;
-}
-
 function AddressField({
   draft,
+  field,
+  hasFault,
   onLoad,
   onMode,
   isLoading,
   loaded,
 }: {
   readonly draft: NewTaskDraft;
+  readonly field: RefObject<HTMLInputElement | null>;
+  readonly hasFault: boolean;
   readonly onLoad: (typed: string) => void;
   readonly onMode: (typed: string, mode: 'http' | 'browser') => void;
   readonly isLoading: boolean;
@@ -62,8 +58,7 @@ function AddressField({
   const { t } = useTexts();
   const [typed, setTyped] = useState(draft.url);
   useEffect(() => setTyped(draft.url), [draft.url]);
-  const field = useRef<HTMLInputElement>(null);
-  useEffect(() => field.current?.focus(), []);
+  useEffect(() => field.current?.focus(), [field]);
   return (
     <form
       className="bar address-field"
@@ -79,6 +74,8 @@ function AddressField({
         inputMode="url"
         autoComplete="url"
         aria-label={t('new.address')}
+        aria-invalid={hasFault}
+        aria-describedby={hasFault ? 'new-address-fault' : undefined}
         placeholder="https://shop.example/aeron"
         maxLength={2_048}
         value={typed}
@@ -113,6 +110,10 @@ function useNewTask() {
   const change = useCallback((changes: Partial<NewTaskDraft>): void => {
     isTyped.current = true;
     setDraft((before) => ({ ...before, ...changes }));
+  }, []);
+  /** Of the page; whoever has typed one keeps it. */
+  const suggestName = useCallback((name: string): void => {
+    setDraft((before) => (before.name === '' ? { ...before, name: name.slice(0, 200) } : before));
   }, []);
   useEffect(() => {
     // What of an action is secret its channel says.
@@ -152,14 +153,20 @@ function useNewTask() {
     const timer = setTimeout(() => tryIt({ ...input, name: input.name === '' ? 'trial' : input.name }), trialAfterMs);
     return () => clearTimeout(timer);
   }, [input, draft.code, draft.url, tryIt]);
-  return { draft, change, input, trial, types: types.data ?? [] };
+  return { draft, change, suggestName, input, trial, types: types.data ?? [] };
 }
 
 type NewTask = ReturnType<typeof useNewTask>;
 
-function ConditionCard({ task, error }: { readonly task: NewTask; readonly error: unknown }): ReactNode {
+interface CardProps {
+  readonly task: NewTask;
+  readonly saving: Saving;
+}
+
+function ConditionCard({ task, saving }: CardProps): ReactNode {
   const { t } = useTexts();
   const { draft, change, trial } = task;
+  const { fields, missing, error } = saving;
   const condition = useMemo(() => readCondition(draft.code), [draft.code]);
   const problem = error ?? trial.error;
   const said = useSaid();
@@ -173,13 +180,22 @@ function ConditionCard({ task, error }: { readonly task: NewTask; readonly error
         </header>
         <div className="in">
           {draft.code === '' ? (
-            <button
-              type="button"
-              className="button"
-              onClick={() => say({ kind: 'pageSays', text: 'sold out', isNegated: true })}
-            >
-              {t('new.withoutPicking')}
-            </button>
+            <div className="field">
+              <p>
+                <button
+                  ref={fields.condition}
+                  type="button"
+                  className="button"
+                  aria-describedby="new-condition-fault"
+                  onClick={() => say({ kind: 'pageSays', text: 'sold out', isNegated: true })}
+                >
+                  {t('new.withoutPicking')}
+                </button>
+              </p>
+              <span id="new-condition-fault" className="fault">
+                {missing.has('condition') && t('new.missing.condition')}
+              </span>
+            </div>
           ) : condition === null ? (
             <p className="muted">{t('new.byHand')}</p>
           ) : (
@@ -202,25 +218,22 @@ function ConditionCard({ task, error }: { readonly task: NewTask; readonly error
 }
 
 /** Name, schedule and who is notified: filled in already, to be looked at. */
-function RestCard({ task, error }: { readonly task: NewTask; readonly error: unknown }): ReactNode {
+function RestCard({ task, saving }: CardProps): ReactNode {
   const { t } = useTexts();
   const { draft, change, types } = task;
+  const { fields, missing, error } = saving;
   const actionName = useActionName();
   const actions = draft.actions ?? [];
   return (
     <section className="card">
       <div className="in stack">
-        <div className="field">
-          <label htmlFor="new-name">{t('new.name')}</label>
-          <input
-            id="new-name"
-            className="input"
-            maxLength={200}
-            required
-            value={draft.name}
-            onChange={({ target }) => change({ name: target.value })}
-          />
-        </div>
+        <TextField
+          label={t('new.name')}
+          fault={missing.has('name') ? t('new.missing.name') : faultOf(error, 'name')}
+          value={draft.name}
+          onChange={(name) => change({ name })}
+          input={{ ref: fields.name, maxLength: 200, required: true }}
+        />
         <ScheduleForm schedule={draft.schedule} onChange={(schedule) => change({ schedule })} />
         <h3>{t('tab.actions')}</h3>
         {actions.map((action, index) => (
@@ -259,17 +272,9 @@ export function NewTaskPage(): ReactNode {
   useTitle(t('command.newTask'));
   const [, navigate] = useLocation();
   const task = useNewTask();
-  const { draft, change, input } = task;
-  const client = useQueryClient();
+  const { draft, change, suggestName } = task;
   const preview = usePreview();
-  const save = useMutation({
-    mutationFn: () => dataOf(api.POST('/api/notifications', { body: input })),
-    onSuccess: ({ id }) => {
-      void client.invalidateQueries({ queryKey: usageKey });
-      clearDraft();
-      navigate(`/tasks/${id}`);
-    },
-  });
+  const saving = useSaving(task);
   /** What was asked for as it is sent, and is rendered because nothing stands in it. */
   const [renderedInstead, setRenderedInstead] = useState<string | null>(null);
   const load = (typed: string, { mode, steps, isFirst = false, isInstead = false }: Loading): void => {
@@ -280,23 +285,31 @@ export function NewTaskPage(): ReactNode {
       { url, fetch: loadingOf({ mode, steps }) },
       {
         onSuccess: (loaded) => {
-          const { page } = loaded;
-          if (page !== null && page.title !== '' && draft.name === '') change({ name: page.title.slice(0, 200) });
-          if (!isFirst || mode !== 'http' || !isEmptyShell(loaded)) return;
+          const { page, error } = loaded;
+          const isToBeRendered = isFirst && mode === 'http' && isEmptyShell(loaded);
+          const title = page?.title.trim() ?? '';
+          if (title !== '') suggestName(title);
+          // One that is rendered instead may have a title then; one that is not there, another address.
+          else if (error === null && !isToBeRendered) suggestName(new URL(url).host);
+          if (!isToBeRendered) return;
           setRenderedInstead(url);
           load(typed, { mode: 'browser', steps, isInstead: true });
         },
         // Without a browser here it stays what was asked for.
-        onError: () => isInstead && change({ mode: 'http' }),
+        onError: () => {
+          if (!isInstead) return;
+          change({ mode: 'http' });
+          suggestName(new URL(url).host);
+        },
       },
     );
   };
   const begin = (typed: string): void => load(typed, { mode: draft.mode, steps: draft.steps, isFirst: true });
   const condition = readCondition(draft.code);
   const { data: found } = preview;
+  const isBadAddress = draft.url !== '' && addressOf(draft.url) === null;
+  const addressFault = isBadAddress ? 'new.badAddress' : saving.missing.has('address') ? 'new.missing.address' : null;
   const say = (next: Condition): void => change({ code: printCondition(next), notifyOn: notifyOnOfCondition(next) });
-  const maySave = !save.isPending && draft.code !== '' && draft.name.trim() !== '';
-  useSaveKey(() => maySave && save.mutate());
   return (
     <div className="stack">
       <div className="bar">
@@ -313,19 +326,25 @@ export function NewTaskPage(): ReactNode {
         >
           {t('draft.discard')}
         </button>
-        <button type="button" className="button main" disabled={!maySave} onClick={() => save.mutate()}>
+        <button type="button" className="button main" disabled={saving.isPending} onClick={saving.save}>
           {t('new.save')}
         </button>
       </div>
       <AddressField
         draft={draft}
+        field={saving.fields.address}
+        hasFault={addressFault !== null}
         onLoad={begin}
         onMode={(typed, mode) => load(typed, { mode, steps: draft.steps })}
         isLoading={preview.isPending}
         loaded={found}
       />
       <StepsLine steps={draft.steps} onChange={(steps) => load(draft.url, { mode: draft.mode, steps })} />
-      {draft.url !== '' && addressOf(draft.url) === null && <p className="notice bad">{t('new.badAddress')}</p>}
+      {addressFault !== null && (
+        <p id="new-address-fault" className="notice bad">
+          {t(addressFault)}
+        </p>
+      )}
       {draft.url === '' && (
         <div className="bar">
           <span className="muted">{t('new.examples')}</span>
@@ -336,7 +355,7 @@ export function NewTaskPage(): ReactNode {
           ))}
         </div>
       )}
-      {save.error !== null && <ProblemNotice error={save.error} />}
+      {saving.error !== null && <ProblemNotice error={saving.error} />}
       {renderedInstead !== null && renderedInstead === addressOf(draft.url) && draft.mode === 'browser' && (
         <p className="notice" role="status">
           {t('new.renderedInstead')}
@@ -367,8 +386,8 @@ export function NewTaskPage(): ReactNode {
           <NothingToPick preview={found} />
         )}
         <div className="stack">
-          <ConditionCard task={task} error={save.error} />
-          <RestCard task={task} error={save.error} />
+          <ConditionCard task={task} saving={saving} />
+          <RestCard task={task} saving={saving} />
         </div>
       </div>
     </div>
