@@ -62,7 +62,11 @@ describe('a page that is JSON', () => {
     await page.getByLabel('Path').fill('stars');
     await page.getByLabel('Limit').fill('42');
     await page.getByText('It is met already').waitFor();
+    await page.getByText('The message that would go out by E-mail').waitFor();
     expect(await violations(page)).toEqual([]);
+    await page.getByLabel('Limit').fill('40');
+    await page.getByText('It is not met now').waitFor();
+    await page.getByText('The message that goes out by E-mail once the condition is met').waitFor();
     await page.getByRole('button', { name: 'Discard' }).click();
   });
 });

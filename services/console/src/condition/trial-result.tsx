@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { useChannelName } from '../actions/use-channel-name.js';
 import type { Trial } from '../api/types.js';
 import { StateMark } from '../marks/state-mark.js';
+import type { TextKey } from '../text/catalogue.js';
 import { useTexts } from '../text/text.js';
 import { useValueText } from '../text/value-text.js';
 import { ServerSentence } from '../text/server-sentence.js';
@@ -22,6 +23,12 @@ export function TrialVerdict({ trial }: { readonly trial: Trial }): ReactNode {
       </span>
     </div>
   );
+}
+
+/** A message says that the condition became true, or that the check broke, whatever the trial found: this is when it says so. */
+function whenSent({ error, outcome }: Trial): TextKey {
+  if (error !== null) return 'trial.messageOnceBroken';
+  return outcome === true ? 'trial.message' : 'trial.messageOnceMet';
 }
 
 export function TrialDetails({ trial }: { readonly trial: Trial }): ReactNode {
@@ -46,7 +53,7 @@ export function TrialDetails({ trial }: { readonly trial: Trial }): ReactNode {
       {trial.logs.length > 0 && <pre>{trial.logs.map(({ level, message }) => `${level}: ${message}`).join('\n')}</pre>}
       {trial.messages.slice(0, 3).map((message) => (
         <div key={`${message.actionId} ${message.kind}`} className="notice">
-          <p className="small muted">{t('trial.message', { type: channelName(message.actionType) })}</p>
+          <p className="small muted">{t(whenSent(trial), { type: channelName(message.actionType) })}</p>
           <p>
             <b>{message.title}</b>
           </p>

@@ -20,6 +20,8 @@ export const editDe: Readonly<Record<keyof typeof editEn, string>> = {
   'trial.took': '{ms} ms',
   'trial.nothingSent': 'eben ausprobiert, nichts gespeichert, nichts gesendet',
   'trial.message': 'Die Nachricht, die durch {type} hinausginge',
+  'trial.messageOnceMet': 'Die Nachricht, die durch {type} hinausgeht, sobald die Bedingung erfüllt ist',
+  'trial.messageOnceBroken': 'Die Nachricht, die durch {type} hinausgeht, sobald die Prüfung als gestört gilt',
   'trial.isMet': 'Sie ist schon erfüllt: nach dem Speichern wird sofort benachrichtigt.',
   'trial.isNotMet': 'Sie ist jetzt nicht erfüllt: benachrichtigt wird, sobald sie es ist.',
   'backtest.title': 'An aufgezeichneten Seiten',

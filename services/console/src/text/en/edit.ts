@@ -19,6 +19,8 @@ export const editEn = {
   'trial.took': '{ms} ms',
   'trial.nothingSent': 'tried just now, nothing saved, nothing sent',
   'trial.message': 'The message that would go out by {type}',
+  'trial.messageOnceMet': 'The message that goes out by {type} once the condition is met',
+  'trial.messageOnceBroken': 'The message that goes out by {type} once the check counts as broken',
   'trial.isMet': 'It is met already: after saving it notifies at once.',
   'trial.isNotMet': 'It is not met now: it notifies once it is.',
   'backtest.title': 'On recorded pages',
