@@ -66,7 +66,8 @@ describe('somebody who is invited', () => {
     seat = await openSeat(browser);
     const { page } = seat;
     await openAsOwner(seat, installation, '/settings/members');
-    await page.getByLabel('Your e-mail address').fill('ben@example.com');
+    await page.getByRole('columnheader', { name: 'E-mail address', exact: true }).waitFor();
+    await page.getByLabel('E-mail address').fill('ben@example.com');
     await page.getByLabel('Role', { exact: true }).selectOption('viewer');
     await page.getByRole('button', { name: 'Invite' }).click();
     const link = page.getByLabel(/^Link for ben@example.com/);

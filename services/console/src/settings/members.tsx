@@ -91,7 +91,7 @@ export function Members(): ReactNode {
               type="email"
               required
               maxLength={254}
-              aria-label={t('signIn.email')}
+              aria-label={t('members.email')}
               placeholder="ben@acme.example"
               value={email}
               onChange={({ target }) => setEmail(target.value)}
@@ -110,7 +110,7 @@ export function Members(): ReactNode {
       {members.error !== null && <ProblemNotice error={members.error} onRetry={() => void members.refetch()} />}
       <DataTable
         label={t('settings.members')}
-        heads={[t('signIn.email'), t('members.role'), t('members.status'), t('you.secondFactor'), null]}
+        heads={[t('members.email'), t('members.role'), t('members.status'), t('you.secondFactor'), null]}
       >
         {(members.data?.data ?? []).map((member) => (
           <tr key={member.id}>

@@ -47,6 +47,7 @@ export const settingsDe: Readonly<Record<keyof typeof settingsEn, string>> = {
   'apiKeys.scope.operator': 'Betrieb',
   'confirm.type': 'Zum Bestätigen {name} eingeben',
   'members.invite': 'Jemanden einladen',
+  'members.email': 'E-Mail-Adresse',
   'members.doInvite': 'Einladen',
   'members.role': 'Rolle',
   'members.roleOf': 'Rolle von {email}',

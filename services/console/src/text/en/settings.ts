@@ -46,6 +46,7 @@ export const settingsEn = {
   'apiKeys.scope.operator': 'operator',
   'confirm.type': 'Type {name} to confirm',
   'members.invite': 'Invite somebody',
+  'members.email': 'E-mail address',
   'members.doInvite': 'Invite',
   'members.role': 'Role',
   'members.roleOf': 'Role of {email}',
