@@ -1,12 +1,12 @@
 /** Settings and audit in the console: keys, people, the record of changes, and the configuration as a file. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFile } from 'node:fs/promises';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { launchChromium, leave, openAsOwner, openSeat, violations, type Seat } from './kit/browser.js';
 import { createInstallation } from './kit/create-installation.js';
 import { ownerPassword, type Installation } from './kit/installation.js';
 import { html, startPageSite, type PageSite } from './kit/page-site.js';
-import { personPassword } from './kit/people.js';
+import { addPerson, personPassword } from './kit/people.js';
 import { byHand } from './kit/settings.js';
 import { until } from './kit/until.js';
 
@@ -91,6 +91,55 @@ describe('somebody who is invited', () => {
     await confirm.getByRole('button', { name: 'Remove' }).click();
     await page.getByText('Removed', { exact: true }).waitFor();
     await role.waitFor({ state: 'detached' });
+  });
+});
+
+/** By the form that every address leads to first. */
+async function openAs(role: string, path: string): Promise<Page> {
+  const { email } = await addPerson(installation, role);
+  seat = await openSeat(browser);
+  const { page } = seat;
+  await page.goto(new URL(path, installation.url).href);
+  await page.getByLabel('Your e-mail address').fill(email);
+  await page.getByLabel('Password').fill(personPassword);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  return page;
+}
+
+describe('what a role may not open', () => {
+  it.each(['/audit', '/settings/members', '/settings/keys'])(
+    'is said to an editor to be for admins: %s',
+    async (path) => {
+      const page = await openAs('editor', path);
+      await page.getByText('Only an owner or an admin may open this page. Your role is editor.').waitFor();
+      expect(new URL(page.url()).pathname).toBe(path);
+      expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
+      expect(await violations(page)).toEqual([]);
+    },
+  );
+
+  it('stands neither in the menu nor among the commands of an editor', async () => {
+    const page = await openAs('editor', '/executions');
+    await page.getByRole('heading', { name: 'Runs' }).waitFor();
+    const menu = page.getByRole('navigation', { name: 'Main' });
+    await menu.getByRole('link', { name: 'Settings' }).waitFor();
+    expect(await menu.getByRole('link', { name: 'Audit' }).count()).toBe(0);
+    await page.keyboard.press('Control+k');
+    await page.getByRole('option', { name: 'Contacts' }).waitFor();
+    expect(await page.getByRole('option').allTextContents()).toEqual([
+      'New task',
+      'Tasks',
+      'Runs',
+      'Deliveries',
+      'Contacts',
+      'Your account',
+    ]);
+  });
+
+  it('is said to a viewer where a task would be made', async () => {
+    const page = await openAs('viewer', '/new');
+    await page.getByText('Only an owner, an admin or an editor may make tasks. Your role is viewer.').waitFor();
+    expect(await violations(page)).toEqual([]);
   });
 });
 

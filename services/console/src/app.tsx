@@ -10,6 +10,7 @@ import { NotFound } from './frame/not-found.js';
 import { PageSkeleton } from './frame/page-skeleton.js';
 import { ToastProvider } from './frame/toasts.js';
 import { HatchPattern } from './marks/run-strip.js';
+import { OnlyFor } from './session/only-for.js';
 import { SignedIn } from './session/session.js';
 import { StreamProvider } from './stream/stream.js';
 import { TasksPage } from './tasks/tasks-page.js';
@@ -50,13 +51,21 @@ function SignedInPages(): ReactNode {
               <Redirect to="/tasks" replace />
             </Route>
             <Route path="/tasks" component={TasksPage} />
-            <Route path="/new" component={NewTaskPage} />
+            <Route path="/new">
+              <OnlyFor title="command.newTask" scope="write">
+                <NewTaskPage />
+              </OnlyFor>
+            </Route>
             <Route path="/tasks/:id/:part?">{({ id, part }) => <TaskPage key={id} id={id} part={part ?? ''} />}</Route>
             <Route path="/executions" component={ExecutionsPage} />
             <Route path="/executions/:id">{({ id }) => <ExecutionPage key={id} id={id} />}</Route>
             <Route path="/deliveries" component={DeliveriesPage} />
             <Route path="/deliveries/:id">{({ id }) => <DeliveryPage key={id} id={id} />}</Route>
-            <Route path="/audit" component={AuditPage} />
+            <Route path="/audit">
+              <OnlyFor title="frame.audit" scope="admin">
+                <AuditPage />
+              </OnlyFor>
+            </Route>
             <Route path="/settings/:part?">{({ part }) => <SettingsPage part={part ?? 'you'} />}</Route>
             <Route component={NotFound} />
           </Switch>

@@ -6,17 +6,19 @@ import { useLocation } from 'wouter';
 import { answerOf, api } from '../api/client.js';
 import { stateOf } from '../marks/state.js';
 import { StateMark } from '../marks/state-mark.js';
+import { useScopes, type Scope } from '../session/session.js';
 import type { TextKey } from '../text/catalogue.js';
 import { useTexts } from '../text/text.js';
 
-const commands: readonly { readonly text: TextKey; readonly path: string }[] = [
-  { text: 'command.newTask', path: '/new' },
+/** `scope`: it leads nowhere for a role without it. */
+const commands: readonly { readonly text: TextKey; readonly path: string; readonly scope?: Scope }[] = [
+  { text: 'command.newTask', path: '/new', scope: 'write' },
   { text: 'frame.tasks', path: '/tasks' },
   { text: 'frame.runs', path: '/executions' },
   { text: 'frame.deliveries', path: '/deliveries' },
-  { text: 'frame.audit', path: '/audit' },
-  { text: 'command.keys', path: '/settings/keys' },
-  { text: 'command.members', path: '/settings/members' },
+  { text: 'frame.audit', path: '/audit', scope: 'admin' },
+  { text: 'command.keys', path: '/settings/keys', scope: 'admin' },
+  { text: 'command.members', path: '/settings/members', scope: 'admin' },
   { text: 'command.contacts', path: '/settings/contacts' },
   { text: 'command.you', path: '/settings/you' },
 ];
@@ -25,6 +27,7 @@ const shownTasks = 8;
 export function CommandPalette(): ReactNode {
   const { t } = useTexts();
   const [, navigate] = useLocation();
+  const scopes = useScopes();
   const [isOpen, setOpen] = useState(false);
   const [typed, setTyped] = useState('');
   const [at, setAt] = useState(0);
@@ -48,6 +51,7 @@ export function CommandPalette(): ReactNode {
   const wanted = q.toLowerCase();
   const found = [
     ...commands
+      .filter(({ scope = 'read' }) => scopes.includes(scope))
       .filter(({ text }) => t(text).toLowerCase().includes(wanted))
       .map(({ text, path }) => ({ path, label: t(text), task: null })),
     ...(tasks.data?.data ?? []).map((task) => ({ path: `/tasks/${task.id}`, label: task.name, task })),

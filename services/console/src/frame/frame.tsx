@@ -2,7 +2,7 @@
 import { Activity, History, List, Send, Settings } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
-import { useSession } from '../session/session.js';
+import { useScopes, useSession } from '../session/session.js';
 import { useConnection } from '../stream/stream.js';
 import { useTexts } from '../text/text.js';
 import { useNumbers } from '../text/clock.js';
@@ -16,11 +16,11 @@ import { useShortcuts } from './shortcuts.js';
 import './frame.css';
 
 const places = [
-  { path: '/tasks', text: 'frame.tasks', icon: List },
-  { path: '/executions', text: 'frame.runs', icon: Activity },
-  { path: '/deliveries', text: 'frame.deliveries', icon: Send },
-  { path: '/audit', text: 'frame.audit', icon: History },
-  { path: '/settings', text: 'frame.settings', icon: Settings },
+  { path: '/tasks', text: 'frame.tasks', icon: List, scope: 'read' },
+  { path: '/executions', text: 'frame.runs', icon: Activity, scope: 'read' },
+  { path: '/deliveries', text: 'frame.deliveries', icon: Send, scope: 'read' },
+  { path: '/audit', text: 'frame.audit', icon: History, scope: 'admin' },
+  { path: '/settings', text: 'frame.settings', icon: Settings, scope: 'read' },
 ] as const;
 
 function ConnectionLine(): ReactNode {
@@ -52,6 +52,7 @@ function Budget(): ReactNode {
 export function Frame({ children }: { readonly children: ReactNode }): ReactNode {
   const { t } = useTexts();
   const { account, organization, role } = useSession();
+  const scopes = useScopes();
   const number = useNumbers();
   const taskCount = useUsage().data?.tasks;
   const [path, navigate] = useLocation();
@@ -74,18 +75,20 @@ export function Frame({ children }: { readonly children: ReactNode }): ReactNode
           <Meerkat />
           Meerkat
         </Link>
-        {places.map(({ path: place, text, icon: Icon }) => (
-          <Link
-            key={place}
-            href={place}
-            className="place"
-            aria-current={path === place || path.startsWith(`${place}/`) ? 'page' : undefined}
-          >
-            <Icon strokeWidth={1.75} aria-hidden="true" />
-            {t(text)}
-            {place === '/tasks' && taskCount !== undefined && <span className="count num">{number(taskCount)}</span>}
-          </Link>
-        ))}
+        {places
+          .filter(({ scope }) => scopes.includes(scope))
+          .map(({ path: place, text, icon: Icon }) => (
+            <Link
+              key={place}
+              href={place}
+              className="place"
+              aria-current={path === place || path.startsWith(`${place}/`) ? 'page' : undefined}
+            >
+              <Icon strokeWidth={1.75} aria-hidden="true" />
+              {t(text)}
+              {place === '/tasks' && taskCount !== undefined && <span className="count num">{number(taskCount)}</span>}
+            </Link>
+          ))}
         <div className="foot small muted">
           <Budget />
           <Link href="/settings/you">

@@ -51,9 +51,14 @@ const scopesOf: Readonly<Record<Session['role'], readonly Scope[]>> = {
   viewer: ['read'],
 };
 
-/** Whether the role may; what it may not is off, with the reason. The server decides all the same. */
+/** What the role may. The server decides all the same. */
+export function useScopes(): readonly Scope[] {
+  return scopesOf[useSession().role];
+}
+
+/** Whether the role may; what it may not is off, with the reason. */
 export function useMay(scope: Scope): boolean {
-  return scopesOf[useSession().role].includes(scope);
+  return useScopes().includes(scope);
 }
 
 /** The address to sign in at, which leads back here. */

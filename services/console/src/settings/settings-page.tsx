@@ -3,6 +3,7 @@ import { Suspense, type ReactNode } from 'react';
 import { Link, Redirect } from 'wouter';
 import { PageSkeleton } from '../frame/page-skeleton.js';
 import { useTitle } from '../frame/title.js';
+import { WhoMay } from '../session/only-for.js';
 import { useMay } from '../session/session.js';
 import { useTexts } from '../text/text.js';
 import './settings.css';
@@ -31,7 +32,7 @@ export function SettingsPage({ part }: { readonly part: string }): ReactNode {
   useTitle(t('frame.settings'));
   const isAdmin = useMay('admin');
   const shown = parts.filter(({ isForAdmins }) => isAdmin || !isForAdmins);
-  const current = shown.find((one) => one.part === part);
+  const current = parts.find((one) => one.part === part);
   if (current === undefined) return <Redirect to="/settings/you" replace />;
   const { Part } = current;
   return (
@@ -50,9 +51,13 @@ export function SettingsPage({ part }: { readonly part: string }): ReactNode {
             </Link>
           ))}
         </nav>
-        <Suspense fallback={<PageSkeleton />}>
-          <Part />
-        </Suspense>
+        {shown.includes(current) ? (
+          <Suspense fallback={<PageSkeleton />}>
+            <Part />
+          </Suspense>
+        ) : (
+          <WhoMay scope="admin" />
+        )}
       </div>
     </div>
   );

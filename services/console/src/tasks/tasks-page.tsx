@@ -147,9 +147,11 @@ export function TasksPage(): ReactNode {
         <Link href="/settings/transfer" className="button">
           {t('tasks.import')}
         </Link>
-        <Link href="/new" className="button main">
-          <Plus size={15} aria-hidden="true" /> {t('command.newTask')} <kbd aria-hidden="true">n</kbd>
-        </Link>
+        {mayWrite && (
+          <Link href="/new" className="button main">
+            <Plus size={15} aria-hidden="true" /> {t('command.newTask')} <kbd aria-hidden="true">n</kbd>
+          </Link>
+        )}
       </div>
       <div className="bar">
         <StateButtons filter={filter} go={go} />

@@ -33,6 +33,8 @@ export const frameDe: Readonly<Record<keyof typeof frameEn, string>> = {
   'role.admin': 'Verwalter',
   'role.editor': 'Bearbeiter',
   'role.viewer': 'Leser',
+  'role.mayWrite': 'Aufgaben anlegen darf nur ein Inhaber, Verwalter oder Bearbeiter. Ihre Rolle ist {role}.',
+  'role.mayAdminister': 'Diese Seite darf nur ein Inhaber oder Verwalter öffnen. Ihre Rolle ist {role}.',
   'state.paused': 'Pausiert',
   'state.blocked': 'Gesperrt',
   'state.broken': 'Gestört',

@@ -31,6 +31,8 @@ export const frameEn = {
   'role.admin': 'admin',
   'role.editor': 'editor',
   'role.viewer': 'viewer',
+  'role.mayWrite': 'Only an owner, an admin or an editor may make tasks. Your role is {role}.',
+  'role.mayAdminister': 'Only an owner or an admin may open this page. Your role is {role}.',
   'state.paused': 'Paused',
   'state.blocked': 'Blocked',
   'state.broken': 'Broken',
