@@ -46,7 +46,9 @@ describe('an API key that stands', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Password').fill('not the password');
     await dialog.getByRole('button', { name: 'Copy' }).click();
-    await dialog.getByRole('alert').waitFor();
+    await dialog.locator('.field .fault').getByText('is not the password of this account').waitFor();
+    expect(await dialog.getByText('is not the password of this account').count()).toBe(1);
+    expect(await dialog.getByLabel('Password').and(page.locator(':focus')).count()).toBe(1);
     expect(await violations(page)).toEqual([]);
     await dialog.getByLabel('Password').fill(ownerPassword);
     await dialog.getByRole('button', { name: 'Copy' }).click();

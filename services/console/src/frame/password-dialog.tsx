@@ -1,7 +1,10 @@
 /** Asks for the password once more before something that only its owner may do. */
 import { useState, type ReactNode } from 'react';
+import { faultOf } from '../api/problem.js';
 import { useTexts } from '../text/text.js';
+import { useFocusOnFault } from './focus-on-fault.js';
 import { FormDialog } from './form-dialog.js';
+import { TextField } from './labelled.js';
 
 interface Props {
   readonly label: string;
@@ -16,6 +19,8 @@ export function PasswordDialog({ label, error, isBusy, isDisabled = false, child
   const { t } = useTexts();
   const [isOpen, setOpen] = useState(false);
   const [password, setPassword] = useState('');
+  const fault = faultOf(error, 'password');
+  const field = useFocusOnFault(error, 'password');
   const close = (): void => {
     setOpen(false);
     setPassword('');
@@ -28,22 +33,17 @@ export function PasswordDialog({ label, error, isBusy, isDisabled = false, child
       isDisabled={isDisabled}
       isOpen={isOpen}
       onOpen={(open) => (open ? setOpen(true) : close())}
-      error={error}
+      error={fault === null ? error : null}
       isBusy={isBusy}
       onSubmit={() => onPassword(password, close)}
     >
-      <div className="field">
-        <label htmlFor="again-password">{t('signIn.password')}</label>
-        <input
-          id="again-password"
-          className="input"
-          type="password"
-          autoComplete="current-password"
-          required
-          value={password}
-          onChange={({ target }) => setPassword(target.value)}
-        />
-      </div>
+      <TextField
+        label={t('signIn.password')}
+        fault={fault}
+        value={password}
+        onChange={setPassword}
+        input={{ ref: field, type: 'password', autoComplete: 'current-password', required: true }}
+      />
       {children}
     </FormDialog>
   );

@@ -3,7 +3,10 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { encode } from 'uqr';
 import { api, dataOf } from '../api/client.js';
+import { faultOf } from '../api/problem.js';
 import { CopyField } from '../frame/copy-field.js';
+import { useFocusOnFault } from '../frame/focus-on-fault.js';
+import { TextField } from '../frame/labelled.js';
 import { PasswordDialog } from '../frame/password-dialog.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
 import { useToast } from '../frame/toasts.js';
@@ -53,20 +56,18 @@ export function SecondFactor({
       toast(t('you.secondFactorOff'));
     },
   });
-  const codeField = (
-    <div className="field">
-      <label htmlFor="factor-code">{t('signIn.code')}</label>
-      <input
-        id="factor-code"
-        className="input mono"
-        inputMode="numeric"
-        autoComplete="one-time-code"
-        maxLength={40}
-        value={code}
-        onChange={({ target }) => setCode(target.value)}
-      />
-    </div>
+  const codeInput = useFocusOnFault(end.error ?? confirm.error, 'code');
+  const codeField = (fault: string | null): ReactNode => (
+    <TextField
+      label={t('signIn.code')}
+      fault={fault}
+      value={code}
+      onChange={setCode}
+      isMono
+      input={{ ref: codeInput, inputMode: 'numeric', autoComplete: 'one-time-code', maxLength: 40 }}
+    />
   );
+  const wrongCode = { end: faultOf(end.error, 'code'), confirm: faultOf(confirm.error, 'code') };
   return (
     <section className="card" aria-label={t('you.secondFactor')}>
       <header>
@@ -77,11 +78,11 @@ export function SecondFactor({
         {state === 'on' ? (
           <PasswordDialog
             label={t('you.turnOff')}
-            error={end.error}
+            error={wrongCode.end === null ? end.error : null}
             isBusy={end.isPending}
             onPassword={(password, close) => end.mutate(password, { onSuccess: close })}
           >
-            {codeField}
+            {codeField(wrongCode.end)}
           </PasswordDialog>
         ) : (
           <PasswordDialog
@@ -106,8 +107,8 @@ export function SecondFactor({
               confirm.mutate();
             }}
           >
-            {codeField}
-            {confirm.error !== null && <ProblemNotice error={confirm.error} />}
+            {codeField(wrongCode.confirm)}
+            {confirm.error !== null && wrongCode.confirm === null && <ProblemNotice error={confirm.error} />}
             <p>
               <button type="submit" className="button main" disabled={confirm.isPending}>
                 {t('you.confirm')}

@@ -4,6 +4,8 @@ import { useState, type ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import { api, dataOf } from '../api/client.js';
 import { faultOf } from '../api/problem.js';
+import { useFocusOnFault } from '../frame/focus-on-fault.js';
+import { TextField } from '../frame/labelled.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
 import { areShortcutsOn, setShortcutsOn } from '../frame/shortcuts.js';
 import { chooseTheme, preferredTheme, themes, type Theme } from '../frame/theme.js';
@@ -27,7 +29,12 @@ function PasswordCard(): ReactNode {
       toast(t('you.passwordChanged'));
     },
   });
-  const fault = faultOf(change.error, 'newPassword');
+  const faults = {
+    currentPassword: faultOf(change.error, 'currentPassword'),
+    newPassword: faultOf(change.error, 'newPassword'),
+  };
+  const current = useFocusOnFault(change.error, 'currentPassword');
+  const isSaidAtField = faults.currentPassword !== null || faults.newPassword !== null;
   return (
     <form
       className="card"
@@ -40,32 +47,22 @@ function PasswordCard(): ReactNode {
         <h2>{t('you.password')}</h2>
       </header>
       <div className="in stack">
-        <div className="field">
-          <label htmlFor="current-password">{t('you.currentPassword')}</label>
-          <input
-            id="current-password"
-            className="input"
-            type="password"
-            autoComplete="current-password"
-            required
-            value={currentPassword}
-            onChange={({ target }) => setCurrent(target.value)}
-          />
-        </div>
-        <div className="field">
-          <label htmlFor="new-password">{t('you.newPassword')}</label>
-          <input
-            id="new-password"
-            className="input"
-            type="password"
-            autoComplete="new-password"
-            required
-            value={newPassword}
-            onChange={({ target }) => setNew(target.value)}
-          />
-          <span className={fault === null ? 'hint' : 'fault'}>{fault ?? t('setup.passwordHint')}</span>
-        </div>
-        {change.error !== null && fault === null && <ProblemNotice error={change.error} />}
+        <TextField
+          label={t('you.currentPassword')}
+          fault={faults.currentPassword}
+          value={currentPassword}
+          onChange={setCurrent}
+          input={{ ref: current, type: 'password', autoComplete: 'current-password', required: true }}
+        />
+        <TextField
+          label={t('you.newPassword')}
+          fault={faults.newPassword}
+          hint={t('setup.passwordHint')}
+          value={newPassword}
+          onChange={setNew}
+          input={{ type: 'password', autoComplete: 'new-password', required: true }}
+        />
+        {change.error !== null && !isSaidAtField && <ProblemNotice error={change.error} />}
         <p>
           <button type="submit" className="button" disabled={change.isPending}>
             {t('you.changePassword')}
