@@ -156,7 +156,9 @@ describe('a second factor', () => {
     await signIn();
     await page.getByLabel('Code of your app').fill('000000');
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('alert').waitFor();
+    await page.getByRole('alert').getByText('The password or the code is wrong, or the code was used before').waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.getByLabel('Code of your app').fill('');
     await page.getByLabel('Code of your app').fill(recovery[0] ?? '');
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.waitForURL(({ pathname }) => pathname !== '/sign-in');

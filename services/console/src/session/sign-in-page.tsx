@@ -12,6 +12,8 @@ import { ForgottenPassword } from './link-pages.js';
 import { addressWithin } from './return-address.js';
 import { sessionKey, useSessionQuery, wasSignedIn } from './session.js';
 
+const isReason = (error: unknown, reason: string): boolean => isProblem(error) && error.reason === reason;
+
 export function SignInPage(): ReactNode {
   const { t } = useTexts();
   useTitle(t('signIn.title'));
@@ -29,11 +31,14 @@ export function SignInPage(): ReactNode {
   useEffect(() => {
     if (known.data !== null && known.data !== undefined) navigate(to, { replace: true });
   }, [known.data, navigate, to]);
+  /** Once it was asked for it stays, also while it is emptied for the next one. */
+  const [asksCode, setAsksCode] = useState(false);
   const signIn = useMutation({
-    mutationFn: () =>
-      dataOf(
-        api.POST('/api/sessions', { body: { email, password, ...(code.trim() !== '' && { code: code.trim() }) } }),
-      ),
+    mutationFn: (given: { readonly code?: string }) =>
+      dataOf(api.POST('/api/sessions', { body: { email, password, ...given } })),
+    onError: (refusal) => {
+      if (isReason(refusal, 'second_factor_required')) setAsksCode(true);
+    },
     onSuccess: async () => {
       client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0] });
       setKnown(true);
@@ -41,17 +46,23 @@ export function SignInPage(): ReactNode {
     },
   });
   const { error } = signIn;
-  const wantsCode = isProblem(error) && error.reason === 'second_factor_required';
-  const asksCode = wantsCode || code !== '';
+  const wantsCode = isReason(error, 'second_factor_required');
+  const isCodeRefused = signIn.variables?.code !== undefined && isReason(error, 'wrong_credentials');
   return (
     <Lone>
       <h1>{t('signIn.title')}</h1>
-      {error !== null && !wantsCode && <ProblemNotice error={error} />}
+      {isCodeRefused ? (
+        <p className="notice bad" role="alert">
+          {t('signIn.wrongCode')}
+        </p>
+      ) : (
+        error !== null && !wantsCode && <ProblemNotice error={error} />
+      )}
       <form
         className="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          signIn.mutate();
+          signIn.mutate(code.trim() === '' ? {} : { code: code.trim() });
         }}
       >
         <div className="field">

@@ -3,6 +3,8 @@ import type { settingsEn } from '../en/settings.js';
 export const settingsDe: Readonly<Record<keyof typeof settingsEn, string>> = {
   'signIn.code': 'Code Ihrer App',
   'signIn.codeHint': 'Sechs Ziffern oder einer Ihrer Wiederherstellungscodes.',
+  'signIn.wrongCode':
+    'Das Passwort oder der Code ist falsch, oder der Code wurde schon benutzt: jeder gilt einmal, warten Sie also auf den nächsten Ihrer App.',
   'signIn.with': 'Anmelden mit {name}',
   'signIn.forgotten': 'Passwort vergessen?',
   'signIn.emailFirst': 'Geben Sie zuerst Ihre E-Mail-Adresse ein.',

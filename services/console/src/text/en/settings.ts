@@ -2,6 +2,8 @@
 export const settingsEn = {
   'signIn.code': 'Code of your app',
   'signIn.codeHint': 'Six digits, or one of your recovery codes.',
+  'signIn.wrongCode':
+    'The password or the code is wrong, or the code was used before: each is good once, so wait for the next one of your app.',
   'signIn.with': 'Sign in with {name}',
   'signIn.forgotten': 'Password forgotten?',
   'signIn.emailFirst': 'Type your e-mail address first.',
