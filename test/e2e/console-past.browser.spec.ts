@@ -168,6 +168,7 @@ describe('a message that did not arrive', () => {
     expect(await violations(page)).toEqual([]);
     await page.goto(new URL(`/deliveries/${failed.id}`, installation.url).href);
     await page.getByRole('heading', { name: /by Webhook$/ }).waitFor();
+    await page.locator('.notice').getByText('The receiver answered with an error. http_status').waitFor();
     const attempts = page.getByRole('region', { name: 'Attempts' });
     await attempts.getByText('400', { exact: true }).waitFor();
     await attempts.getByText('as told').waitFor();

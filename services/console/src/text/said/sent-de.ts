@@ -1,5 +1,6 @@
 /** German for what became of messages: why they were not sent, and what receivers answered. */
 import type { Saying } from './said.js';
+import type { deliveryReasonsEn } from './sent-en.js';
 
 /** Why a delivery ended as it did, by its code. */
 export const deliveryReasonsDe: Readonly<Record<string, string>> = {
@@ -47,7 +48,7 @@ export const deliveryReasonsDe: Readonly<Record<string, string>> = {
   too_large: 'Die Nachricht ist zu groß.',
   unexpected_answer: 'Die Antwort ist nicht die des Dienstes.',
   unsubscribed: 'Alle Empfänger haben sich abgemeldet.',
-};
+} satisfies Readonly<Record<keyof typeof deliveryReasonsEn, string>>;
 
 const attempts: readonly Saying[] = [
   [
