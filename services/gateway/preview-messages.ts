@@ -6,6 +6,7 @@ import { requests } from '#contracts/catalogue';
 import type { ContactDocument } from '#contracts/contact';
 import { storedAction, type NotificationKind, type StoredAction } from '#contracts/action';
 import type { NotificationRequest } from '#contracts/delivery';
+import { foreseenMessage } from '#contracts/foreseen-message';
 import { previewAnswer, type MessagePreview, type PreviewedNotification } from '#contracts/message-preview';
 import { sentenceOf, type Told } from '#contracts/message-sentence';
 import type { TestExecution } from '#contracts/run';
@@ -22,17 +23,6 @@ import { actionScope } from './task-answer.js';
 
 /** Templates are ended after a second each, and code of the user's own after its own time. */
 const deadlineMs = 45_000;
-const transitions: Readonly<Record<NotificationKind, Told['transition']>> = {
-  triggered: { kind: 'condition', from: 'false', to: 'true' },
-  recovered: { kind: 'condition', from: 'true', to: 'false' },
-  error: { kind: 'health', from: 'ok', to: 'error' },
-};
-const reasons = { triggered: 'became_true', recovered: 'recovered', error: 'error_threshold' } as const;
-
-/** What is told where nobody has decided anything yet. */
-export function firstMessageOf(kind: NotificationKind): Told {
-  return { kind, reason: reasons[kind], transition: transitions[kind] };
-}
 
 /** A run as messages name it. */
 type Found = Pick<TestExecution, 'id' | 'outcome' | 'values' | 'page' | 'error'> & {
@@ -42,7 +32,7 @@ type Found = Pick<TestExecution, 'id' | 'outcome' | 'values' | 'page' | 'error'>
 export interface PreviewedTask {
   readonly id: string;
   readonly organizationId: string;
-  readonly spec: Pick<TaskSpec, 'name' | 'description' | 'url' | 'tags'>;
+  readonly spec: Pick<TaskSpec, 'name' | 'description' | 'url' | 'tags' | 'policy'>;
 }
 
 function notificationOf(
@@ -89,7 +79,7 @@ export async function trialNotifications(
 ): Promise<readonly NotificationRequest[]> {
   const kind = trial.error === null ? 'triggered' : 'error';
   const { notify, reason, transition } = trial.decision;
-  const told = notify ? ({ kind, reason, transition } as const) : firstMessageOf(kind);
+  const told = notify ? ({ kind, reason, transition } as const) : foreseenMessage(kind, input.policy, trial);
   const task = { id: ids.next('ntf'), organizationId, spec: input };
   const run = { ...trial, finishedAt: trial.finishedAt ?? trial.queuedAt };
   const made: NotificationRequest[] = [];
@@ -161,7 +151,7 @@ export class MessagePreviewer {
     };
     const found = run ?? { ...none, error: null };
     const madeOf = (told: NotificationKind): NotificationRequest =>
-      notificationOf(this.#ids, task, action, found, firstMessageOf(told));
+      notificationOf(this.#ids, task, action, found, foreseenMessage(told, task.spec.policy, run));
     const made = kind === 'digest' ? { ...madeOf('triggered'), gathered: [madeOf('recovered')] } : madeOf(kind);
     const [preview] = await this.#ask(task.id, [made], context);
     return preview ?? null;

@@ -76,6 +76,23 @@ describe('an action of a task', () => {
     expect(hooks.received('/preview')).toEqual([]);
   });
 
+  it('is previewed in the words of its policy, with what is known of the value', async () => {
+    const { task, action } = await withHook('/preview-policy');
+    const evaluationFunction = "page.report('value', 7); return true";
+    await send(task, { name: 'Stock', evaluationFunction, policy: { notifyOn: 'changed' } }, 'PATCH');
+    const told = async (): Promise<unknown> => {
+      const { data } = z
+        .object({ data: z.object({ message: z.string(), transition: z.unknown() }) })
+        .parse(JSON.parse(String(dataOf(await send(`${action}/preview`, {}))['text'])));
+      return [data.message, data.transition];
+    };
+    expect(await told()).toEqual(['"Stock": the outcome changed.', null]);
+    await installation.api.execute(task.split('/').at(-1) ?? '', 30);
+    expect(await told()).toEqual(['"Stock": the value changed from 7 to another.', null]);
+    await send(task, { policy: { notifyOn: 'every_true' } }, 'PATCH');
+    expect(await told()).toEqual(['"Stock": the condition is true.', expect.objectContaining({ to: 'true' })]);
+  });
+
   it('is previewed with its address as the templates in it are filled, without what gives access', async () => {
     const { id } = await installation.api.create({ ...byHand(site.address('/shop')), name: 'A & b' });
     const url = hooks.address('/in/{{ task.name }}/tok3n-tok3n-tok3n-tok3n?to={{ task.name }}&key=canary-key');

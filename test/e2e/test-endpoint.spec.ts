@@ -114,6 +114,25 @@ describe('a test run of an unsaved task', () => {
     });
   });
 
+  it('shows the message of the policy, in the words and with the transition that are sent by it', async () => {
+    const code = `page.report('value', 'sold out'); return false;`;
+    const hook = { type: 'webhook', config: { url: site.address('/in') } };
+    const shown = async (notifyOn: string, evaluationFunction = code): Promise<unknown> => {
+      const { body } = await test(settings(evaluationFunction, { actions: [hook], policy: { notifyOn } }));
+      const [message] = (body as { readonly data: { readonly messages: readonly { readonly text: string }[] } }).data
+        .messages;
+      const { data } = JSON.parse(message?.text ?? '') as {
+        readonly data: { readonly message: string; readonly transition: unknown };
+      };
+      return [data.message, data.transition];
+    };
+    const edge = { kind: 'condition', from: 'false', to: 'true' };
+    expect(await shown('became_true')).toEqual(['"Price": the condition became true.', edge]);
+    expect(await shown('every_true')).toEqual(['"Price": the condition is true.', edge]);
+    expect(await shown('changed')).toEqual(['"Price": the value changed from "sold out" to another.', null]);
+    expect(await shown('changed', 'return false')).toEqual(['"Price": the outcome changed from false to true.', edge]);
+  });
+
   it('shows what a contact would get, and refuses one that there is not as a save does', async () => {
     const json = { name: 'ops', type: 'webhook', config: { url: site.address('/in'), body: '{"to":"ops"}' } };
     await installation.api.send('/api/contacts', { json });

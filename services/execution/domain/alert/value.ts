@@ -1,37 +1,14 @@
 /** The policy `changed`: the value that a run reported, compared with the one before. */
+import { changeBetween, comparedValue } from '#contracts/compared-value';
 import type { AlertState } from '#contracts/run';
-import { derivedEventId } from '#runtime/ids';
-import type { Json } from '#runtime/json';
 import { transitionBetween } from './condition.js';
 import { send } from './message.js';
 import type { AlertContext, Finding, NotificationIntent, Step } from './step.js';
 
-/** The state is part of every recorded run: a longer value is only known by its hash. */
-const maxLength = 200;
-
-/** Equal values have equal texts, whatever the order of their members. */
-function canonical(value: Json): Json {
-  if (Array.isArray(value)) return value.map(canonical);
-  if (typeof value !== 'object' || value === null) return value;
-  const members = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));
-  return Object.fromEntries(members.map(([name, member]) => [name, canonical(member)]));
-}
-
-/** The value called `value`, or else the outcome. A JSON text never begins with `#`, a hash does. */
-function valueOf({ values, outcome }: Finding): string {
-  const { value = outcome } = values;
-  const text = JSON.stringify(canonical(value));
-  return text.length <= maxLength ? text : `#${derivedEventId('value', text)}`;
-}
-
-function changeOf(from: string, to: string): Pick<NotificationIntent, 'change'> {
-  return from.startsWith('#') || to.startsWith('#') ? {} : { change: { from, to } };
-}
-
 /** A value that was held back is compared again by the next run; one that is back to what was notified last is not. */
 export function afterValue(before: AlertState, found: AlertState, finding: Finding, task: AlertContext): Step {
   const transition = transitionBetween(before, found);
-  const value = valueOf(finding);
+  const value = comparedValue(finding);
   const { lastValue, pendingValue, ...rest } = found;
   const known: AlertState = { ...rest, lastValue: lastValue ?? value };
   const intent = null;
@@ -49,7 +26,7 @@ export function afterValue(before: AlertState, found: AlertState, finding: Findi
     dedupKey: `changed:${finding.runId}`,
     reason: 'changed',
     transition,
-    ...changeOf(lastValue, value),
+    ...changeBetween(lastValue, value),
   };
   const sent = send(counted, message, finding, task);
   const { pendingValue: _pendingValue, ...settled } = sent.alert;
