@@ -1,5 +1,7 @@
 /** What a task leaves silent without anybody having asked for it: by its settings, or because a receiver is gone. */
 import { z } from 'zod';
+import type { StoredAction } from '#contracts/action';
+import type { StoredPolicy } from '#contracts/policy';
 import type { DisabledAction, TaskSpec } from '#contracts/task';
 
 export const taskWarning = z
@@ -29,7 +31,13 @@ export function disabledWarnings(
   });
 }
 
-export function warningsOf({ actions, policy }: Pick<TaskSpec, 'actions' | 'policy'>): readonly TaskWarning[] {
+interface Settings {
+  readonly actions: readonly Pick<StoredAction, 'enabled' | 'on'>[];
+  readonly policy: Pick<StoredPolicy, 'muted'>;
+}
+
+/** Of settings as they are stored, or as a user writes them. */
+export function warningsOf({ actions, policy }: Settings): readonly TaskWarning[] {
   if (policy.muted === true) return [];
   const enabled = actions.filter((action) => action.enabled);
   if (enabled.length === 0) {

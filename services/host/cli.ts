@@ -49,6 +49,7 @@ async function openTrialBench(config: Config): Promise<TrialBench> {
     { createPreview },
     { createMessageBuilder },
     { linkBaseOf },
+    { warningsOf },
   ] = await Promise.all([
     import('./composition.js'),
     import('./page-parts.js'),
@@ -62,6 +63,7 @@ async function openTrialBench(config: Config): Promise<TrialBench> {
     import('../delivery/preview.js'),
     import('../delivery/message-builder.js'),
     import('./left-address.js'),
+    import('../gateway/task-warnings.js'),
   ]);
   const folder = await mkdtemp(join(tmpdir(), 'meerkat-check-'));
   const embedded = {
@@ -108,6 +110,7 @@ async function openTrialBench(config: Config): Promise<TrialBench> {
       });
       return runTest({ ...ports, limits }, systemClock, run, trialOwner);
     },
+    warnings: (input) => warningsOf(input),
     async messages(input, trial) {
       // Contacts are with the server; the report says which are left out.
       const parts = { vault: ports.vault, ids: createIds(), contactOf: async () => null };

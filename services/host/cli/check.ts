@@ -11,6 +11,7 @@ import { parseYamlBody } from '#http/yaml';
 import { refuse, validated } from '#http/validation';
 import { readConfig } from '#runtime/config';
 import { AppError, type ErrorDetail } from '#runtime/errors';
+import type { TaskWarning } from '../../gateway/task-warnings.js';
 import type { Product } from './product.js';
 import { readInputFile, withCodeFile } from './task-file.js';
 import { checkAll } from './tasks.js';
@@ -123,6 +124,31 @@ function report(input: TaskInput, trial: TestExecution): string {
   ].join('\n');
 }
 
+const warningLines = (warnings: readonly TaskWarning[]): readonly string[] =>
+  warnings.map(({ field, message }) => `  ${styled('yellow', 'warning'.padEnd(9))} ${plain(`${field}: ${message}`)}`);
+
+/** When the messages would go out that a first run does not send; null: it sends them. */
+function sentOnce({ values, decision }: TestExecution, { policy }: TaskInput): string | null {
+  if (decision.notify) return null;
+  switch (decision.reason) {
+    case 'not_true':
+      return 'once the condition is met';
+    case 'not_changed':
+      return `once the ${'value' in values ? 'value' : 'outcome'} changes`;
+    case 'awaiting_confirmation':
+      return `once ${policy.confirmations} runs in a row are true`;
+    case 'error_below_threshold':
+      return `once ${policy.errorThreshold} runs in a row have failed`;
+    default:
+      return `once nothing holds it back (${decision.reason})`;
+  }
+}
+
+function messagesHead(trial: TestExecution, input: TaskInput): readonly string[] {
+  const once = sentOnce(trial, input);
+  return once === null ? [] : [`  ${styled('dim', `What goes out ${once}:`)}`];
+}
+
 const shownMessageLines = 12;
 
 /** A message as it would be sent: its title, and the beginning of its text. */
@@ -163,8 +189,13 @@ async function checkFile(product: Product, file: string, isJson: boolean): Promi
     try {
       const trial = await bench.run(input, await bench.check(input));
       const messages = await bench.messages(input, trial);
-      if (isJson) printJson({ ...trial, messages });
-      else printResult([report(input, trial), ...messages.flatMap(messageLines)].join('\n'));
+      const warnings = bench.warnings(input);
+      if (isJson) printJson({ ...trial, messages, ...(warnings.length === 0 ? {} : { warnings }) });
+      else {
+        const head = messages.length === 0 ? [] : messagesHead(trial, input);
+        const shown = [...head, ...messages.flatMap(messageLines)];
+        printResult([report(input, trial), ...warningLines(warnings), ...shown].join('\n'));
+      }
       return trial.status === 'succeeded' ? exitCodes.done : exitCodes.refused;
     } finally {
       await bench.close();

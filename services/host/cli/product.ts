@@ -10,6 +10,7 @@ import type { Config } from '#runtime/config';
 import type { Json } from '#runtime/json';
 import type { Logger } from '#runtime/logger';
 import type { CodeForm } from '#sandbox/sandbox';
+import type { TaskWarning } from '../../gateway/task-warnings.js';
 
 export interface RunningProduct {
   readonly url: string | null;
@@ -21,6 +22,8 @@ export interface TrialBench {
   check(input: TaskInput): Promise<CodeForm>;
   /** Loads the page and runs the code. Nothing is stored or sent. */
   run(input: TaskInput, form: CodeForm): Promise<TestExecution>;
+  /** What the settings leave silent, as saving them answers. */
+  warnings(input: TaskInput): readonly TaskWarning[];
   /** The messages of the actions that listen, as they would be sent. */
   messages(input: TaskInput, trial: TestExecution): Promise<readonly MessagePreview[]>;
   close(): Promise<void>;
