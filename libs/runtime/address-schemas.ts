@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { encodingFault, type BehindHost } from './address-credentials.js';
 import { parseEngineAddress, parseKafkaAddress } from './engine-address.js';
+import { list } from './setting-schemas.js';
 
 function isEngineAddress(value: string, schemes: readonly string[]): boolean {
   const parsed = parseEngineAddress(value);
@@ -29,7 +30,37 @@ export const engineUrl = (schemes: readonly string[], example: string) =>
     'options',
   );
 
-export const addressRange = /^(?:[0-9a-fA-F:.]+(?:\/[0-9]{1,3})?|(?:\*\.)?[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*)$/;
+const isIPv4 = (text: string): boolean => z.ipv4().safeParse(text).success;
+/** Without a zone, which means something on one link alone. */
+const isIPv6 = (text: string): boolean => /^[0-9a-fA-F:.]+$/.test(text) && URL.canParse(`http://[${text}]/`);
+
+/** An address, or a range of them: `10.0.0.0/8`. */
+function isAddressRange(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/');
+  const longest = isIPv4(address) ? 32 : isIPv6(address) ? 128 : null;
+  if (longest === null || more.length > 0) return false;
+  return bits === undefined || (/^[0-9]{1,3}$/.test(bits) && Number(bits) <= longest);
+}
+
+/** A host name, or all below one: `*.example.com`. Of digits alone it would be an address in every URL. */
+function isHostName(text: string): boolean {
+  const [, name] = /^(?:\*\.)?((?:[A-Za-z0-9-]{1,63}\.)*[A-Za-z0-9-]{1,63})$/.exec(text) ?? [];
+  if (name === undefined || name.length > 253) return false;
+  const hostname = URL.parse(`http://${name}/`)?.hostname;
+  return hostname !== undefined && !isIPv4(hostname);
+}
+
+export const addressRanges = list.pipe(
+  z.array(z.string().refine(isAddressRange, { error: 'must be CIDRs such as 10.0.0.0/8' })),
+);
+
+export const addressRangesAndNames = list.pipe(
+  z.array(
+    z.string().refine((text) => isAddressRange(text) || isHostName(text), {
+      error: 'must be CIDRs or host names such as 10.0.0.0/8,intranet.example',
+    }),
+  ),
+);
 
 /** The text of a file of certificates. Whether each can be read is found at the first connection that needs them. */
 export const authoritiesFile = z.string().transform((path, { addIssue }) => {

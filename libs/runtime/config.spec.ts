@@ -71,6 +71,66 @@ describe('an address with a password', () => {
   });
 });
 
+describe('settings of which several cannot be used', () => {
+  it('are named all at once, those whose entries are no ranges among them', () => {
+    expect(faultsOf({ PORT: '51020000', EGRESS_ALLOW: '127.0.0.1/99', TRUSTED_PROXIES: '10.0.0.0/8,::1/129' })).toEqual(
+      [
+        'PORT: must be at most 65535.',
+        'EGRESS_ALLOW: must be CIDRs or host names such as 10.0.0.0/8,intranet.example.',
+        'TRUSTED_PROXIES: must be CIDRs such as 10.0.0.0/8.',
+      ],
+    );
+  });
+
+  it('are named together with those that do not go together', () => {
+    expect(
+      faultsOf({ PORT: 'x', ROLES: 'gateway', OWNER_EMAIL: 'ada@example.com', MAIL_DKIM_DOMAIN: 'a.example' }),
+    ).toEqual([
+      'PORT: must be a whole number from 0 to 65535.',
+      expect.stringMatching(/^ROLES: split roles need servers/),
+      expect.stringMatching(/^MAIL_DKIM_DOMAIN: goes with/),
+      'OWNER_EMAIL: needs OWNER_PASSWORD, and the other way round.',
+    ]);
+  });
+
+  it('bring no fault on others that merely go with them', () => {
+    expect(faultsOf({ OWNER_EMAIL: 'ada@example.com', OWNER_PASSWORD: 'short' })).toEqual([
+      'OWNER_PASSWORD: must have at least 12 characters.',
+    ]);
+    expect(faultsOf({ OWNER_EMAIL: 'ada@example.com', OWNER_PASSWORD_FILE: join(folder, 'none') })).toEqual([
+      expect.stringMatching(/^OWNER_PASSWORD_FILE: the file .* cannot be read\.$/),
+    ]);
+    expect(faultsOf({ ROLES: 'gateway', BUS_URL: 'amqp://bus' })).toEqual([expect.stringMatching(/^BUS_URL: /)]);
+  });
+});
+
+describe('ranges and names that may be reached', () => {
+  it.each([
+    '10.0.0.0/8',
+    '::1',
+    'fd00::/8',
+    '::ffff:192.0.2.1',
+    'wiki',
+    '*.apps.example',
+    'beef',
+    '192.0.2.1,Intranet.example',
+  ])('are taken as %s', (EGRESS_ALLOW) => expect(faultsOf({ EGRESS_ALLOW })).toEqual([]));
+
+  it.each([
+    '127.0.0.1/99',
+    '10.0.0.0/',
+    '999.1.1.1',
+    '10.1',
+    '0x7f000001',
+    '::1/129',
+    'fe80::1%eth0',
+    'a..b',
+    '10.0.0.0/8/8',
+  ])('are refused as %s', (EGRESS_ALLOW) =>
+    expect(faultsOf({ EGRESS_ALLOW })).toEqual([expect.stringMatching(/^EGRESS_ALLOW: must be CIDRs/)]),
+  );
+});
+
 describe('the file .env', () => {
   it('has names that resemble a setting named, and others left alone', () => {
     writeFileSync(

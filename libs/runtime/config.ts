@@ -126,7 +126,10 @@ function environmentIn(folder: string): Environment {
   return existsSync(envFile) ? parseEnv(readFileSync(envFile, 'utf8')) : {};
 }
 
-/** The values of a schema's variables, from the environment and from `.env` in the folder below it. */
+/**
+ * The values of a schema's variables, from the environment and from `.env` in the folder below it. What cannot be used is told in
+ * `faults`, and is left out of the values, so that what else is wrong is found too. Throws where one has to be there.
+ */
 function readSettings<Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape>,
   environment: Environment,
@@ -134,9 +137,16 @@ function readSettings<Shape extends z.ZodRawShape>(
   faults: string[],
 ): z.output<z.ZodObject<Shape>> {
   const all = { ...environmentIn(folder), ...environment };
-  const parsed = schema.safeParse(withFiles(Object.keys(schema.shape), all, faults));
+  const given = withFiles(Object.keys(schema.shape), all, faults);
+  const parsed = schema.safeParse(given);
   if (parsed.success) return parsed.data;
-  for (const issue of parsed.error.issues) faults.push(`${String(issue.path[0])}: ${issue.message}.`);
+  for (const { path, message } of parsed.error.issues) {
+    const fault = `${String(path[0])}: ${message}.`;
+    if (!faults.includes(fault)) faults.push(fault);
+    delete given[String(path[0])];
+  }
+  const others = schema.safeParse(given);
+  if (others.success) return others.data;
   throw new ConfigError(faults);
 }
 
@@ -193,6 +203,69 @@ function unsafeProviders(providers: readonly OidcProvider[]): readonly string[] 
     );
 }
 
+type Values = z.output<typeof settings>;
+type Variable = keyof typeof settings.shape;
+
+/** Values that do not go together. Where one of them has a fault of its own, nothing is known of the others. */
+function contradictions(
+  values: Values,
+  oidcProviders: readonly OidcProvider[],
+  faults: readonly string[],
+): readonly string[] {
+  const isSound = (name: Variable): boolean => !faults.some((fault) => new RegExp(`^${name}(_FILE)?:`).test(fault));
+  const found: string[] = [];
+  const refuse = (among: readonly Variable[], isWrong: boolean, fault: string): void => {
+    if (isWrong && among.every(isSound)) found.push(fault);
+  };
+  const engines = [values.EVENT_STORE_URL, values.BUS_URL, values.READ_STORE_URL];
+  const isEmbedded = engines.includes('sqlite');
+  refuse(
+    ['ROLES', ...engineVariables],
+    values.ROLES.length < roles.length && isEmbedded,
+    'ROLES: split roles need servers: set EVENT_STORE_URL, BUS_URL and READ_STORE_URL, or leave ROLES at `all`.',
+  );
+  refuse(
+    ['SNAPSHOT_URL', 'READ_STORE_URL'],
+    values.SNAPSHOT_URL === 'mongodb' && values.READ_STORE_URL === 'sqlite',
+    'SNAPSHOT_URL: `mongodb` is beside the views, so READ_STORE_URL must name a MongoDB; or set it to file.',
+  );
+  refuse(
+    ['SNAPSHOT_URL', ...engineVariables],
+    values.SNAPSHOT_URL === 'file' && !isEmbedded,
+    'SNAPSHOT_URL: `file` is for one process; set it to mongodb, or to a shared folder (file:///…).',
+  );
+  refuse(
+    ['SECRET_KEY', ...engineVariables],
+    !isEmbedded && values.SECRET_KEY === undefined,
+    'SECRET_KEY: must be set, the same for every process, where no part is embedded (make one with: openssl rand -base64 32).',
+  );
+  if (!values.INSECURE_OK && isSound('INSECURE_OK')) {
+    found.push(...unsafeEngines(values), ...unsafeProviders(oidcProviders));
+  }
+  const dkim = [values.MAIL_DKIM_DOMAIN, values.MAIL_DKIM_SELECTOR, values.MAIL_DKIM_KEY];
+  refuse(
+    ['MAIL_DKIM_DOMAIN', 'MAIL_DKIM_SELECTOR', 'MAIL_DKIM_KEY'],
+    new Set(dkim.map((value) => value === undefined)).size > 1,
+    'MAIL_DKIM_DOMAIN: goes with MAIL_DKIM_SELECTOR and MAIL_DKIM_KEY; set all three or none.',
+  );
+  refuse(
+    ['OWNER_EMAIL', 'OWNER_PASSWORD'],
+    (values.OWNER_EMAIL === undefined) !== (values.OWNER_PASSWORD === undefined),
+    'OWNER_EMAIL: needs OWNER_PASSWORD, and the other way round.',
+  );
+  refuse(
+    ['OWNER_API_KEY', 'OWNER_EMAIL'],
+    values.OWNER_API_KEY !== undefined && values.OWNER_EMAIL === undefined,
+    'OWNER_API_KEY: needs OWNER_EMAIL and OWNER_PASSWORD.',
+  );
+  refuse(
+    ['OWNER_API_KEY', 'HOST'],
+    values.OWNER_API_KEY === exampleApiKey && !isLoopback(values.HOST),
+    'OWNER_API_KEY: is the example of the documentation, which everybody knows; make one of your own.',
+  );
+  return found;
+}
+
 /** As `readConfig`, but for some variables: for commands that take those variables from their arguments. Throws `ConfigError`. */
 export function readConfigWith(values: Readonly<Record<string, string>>): Config {
   const environment: Record<string, string | undefined> = { ...process.env };
@@ -213,41 +286,8 @@ export function readConfig(
   const oidcProviders = readOidcProviders({ ...environmentIn(folder), ...environment }, faults);
   const named = only === undefined ? environment : { ...environment, ROLES: only.join(',') };
   const values = readSettings(settings, named, folder, faults);
-  const engines = [values.EVENT_STORE_URL, values.BUS_URL, values.READ_STORE_URL];
-  const split = values.ROLES.length < roles.length;
-  if (split && engines.includes('sqlite')) {
-    faults.push(
-      'ROLES: split roles need servers: set EVENT_STORE_URL, BUS_URL and READ_STORE_URL, or leave ROLES at `all`.',
-    );
-  }
   const snapshotUrl = values.SNAPSHOT_URL ?? (values.READ_STORE_URL === 'sqlite' ? 'file' : 'mongodb');
-  if (snapshotUrl === 'mongodb' && values.READ_STORE_URL === 'sqlite') {
-    faults.push(
-      'SNAPSHOT_URL: `mongodb` is beside the views, so READ_STORE_URL must name a MongoDB; or set it to file.',
-    );
-  }
-  if (snapshotUrl === 'file' && !engines.includes('sqlite')) {
-    faults.push('SNAPSHOT_URL: `file` is for one process; set it to mongodb, or to a shared folder (file:///…).');
-  }
-  if (!engines.includes('sqlite') && values.SECRET_KEY === undefined) {
-    faults.push(
-      'SECRET_KEY: must be set, the same for every process, where no part is embedded (make one with: openssl rand -base64 32).',
-    );
-  }
-  if (!values.INSECURE_OK) faults.push(...unsafeEngines(values), ...unsafeProviders(oidcProviders));
-  const dkim = [values.MAIL_DKIM_DOMAIN, values.MAIL_DKIM_SELECTOR, values.MAIL_DKIM_KEY];
-  if (new Set(dkim.map((value) => value === undefined)).size > 1) {
-    faults.push('MAIL_DKIM_DOMAIN: goes with MAIL_DKIM_SELECTOR and MAIL_DKIM_KEY; set all three or none.');
-  }
-  if ((values.OWNER_EMAIL === undefined) !== (values.OWNER_PASSWORD === undefined)) {
-    faults.push('OWNER_EMAIL: needs OWNER_PASSWORD, and the other way round.');
-  }
-  if (values.OWNER_API_KEY !== undefined && values.OWNER_EMAIL === undefined) {
-    faults.push('OWNER_API_KEY: needs OWNER_EMAIL and OWNER_PASSWORD.');
-  }
-  if (values.OWNER_API_KEY === exampleApiKey && !isLoopback(values.HOST)) {
-    faults.push('OWNER_API_KEY: is the example of the documentation, which everybody knows; make one of your own.');
-  }
+  faults.push(...contradictions({ ...values, SNAPSHOT_URL: snapshotUrl }, oidcProviders, faults));
   if (faults.length > 0) throw new ConfigError(faults);
   return {
     host: values.HOST,

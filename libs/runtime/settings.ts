@@ -1,7 +1,14 @@
 /** Each setting: its name, the form of its value and what it is where nobody sets it. */
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
-import { addressRange, authoritiesFile, credentialed, engineUrl, isPrivateKey } from './address-schemas.js';
+import {
+  addressRanges,
+  addressRangesAndNames,
+  authoritiesFile,
+  credentialed,
+  engineUrl,
+  isPrivateKey,
+} from './address-schemas.js';
 import { eventStoreAddressFault, eventStoreSchemes } from './event-store-address.js';
 import { address, list, openAddress, wholeNumber } from './setting-schemas.js';
 
@@ -61,13 +68,7 @@ export const settings = z.object({
       error: 'must be a private key in PEM; MAIL_DKIM_KEY_FILE names a file of it',
     })
     .optional(),
-  EGRESS_ALLOW: list
-    .pipe(
-      z.array(
-        z.string().regex(addressRange, { error: 'must be CIDRs or host names such as 10.0.0.0/8,intranet.example' }),
-      ),
-    )
-    .default([]),
+  EGRESS_ALLOW: addressRangesAndNames.default([]),
   COMMANDS: list
     .pipe(
       z.array(
@@ -87,9 +88,7 @@ export const settings = z.object({
     .default('false')
     .transform((value) => value === 'true'),
   ANONYMOUS_PER_MINUTE: wholeNumber(1, 1_000_000).default(300),
-  TRUSTED_PROXIES: list
-    .pipe(z.array(z.string().regex(addressRange, { error: 'must be CIDRs such as 10.0.0.0/8' })))
-    .default([]),
+  TRUSTED_PROXIES: addressRanges.default([]),
   EVALUATOR_SOCKETS: z
     .string()
     .regex(/^\//, { error: 'must be the path of a folder such as /run/evaluators' })
