@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { ConfigError, readConfig } from './config.js';
+import { ConfigError, readClientSettings, readConfig } from './config.js';
 
 let folder: string;
 beforeEach(() => {
@@ -129,6 +129,26 @@ describe('ranges and names that may be reached', () => {
   ])('are refused as %s', (EGRESS_ALLOW) =>
     expect(faultsOf({ EGRESS_ALLOW })).toEqual([expect.stringMatching(/^EGRESS_ALLOW: must be CIDRs/)]),
   );
+});
+
+describe('the address that commands ask', () => {
+  const apiKey = { MEERKAT_API_KEY: 'mk_a' };
+  const urlOf = (environment: Readonly<Record<string, string>>): string =>
+    readClientSettings({ ...apiKey, ...environment }, folder).url;
+
+  it('is where a server with the same settings listens, those of .env among them', () => {
+    expect(urlOf({})).toBe('http://127.0.0.1:3000');
+    writeFileSync(join(folder, '.env'), 'PORT=5100\n');
+    expect(urlOf({})).toBe('http://127.0.0.1:5100');
+    expect(urlOf({ HOST: '0.0.0.0', PORT: '5200' })).toBe('http://localhost:5200');
+    expect(urlOf({ HOST: '::1', PORT: '0' })).toBe('http://[::1]:3000');
+  });
+
+  it('is MEERKAT_URL where that is set, whatever else there is', () => {
+    const MEERKAT_URL = 'https://meerkat.example.com';
+    expect(urlOf({ MEERKAT_URL, PORT: 'many' })).toBe(MEERKAT_URL);
+    expect(() => urlOf({ PORT: 'many' })).toThrow('PORT: must be a whole number');
+  });
 });
 
 describe('the file .env', () => {

@@ -7,6 +7,7 @@ import type { z } from 'zod';
 import { parseEngineAddress, unsafeIn } from './engine-address.js';
 import { nearestName } from './nearest-name.js';
 import { readOidcProviders, type OidcProvider } from './oidc-settings.js';
+import { ownAddress } from './own-address.js';
 import { withFiles, type Environment } from './setting-schemas.js';
 import { clientSettings, roles, settings, type ServiceRole } from './settings.js';
 
@@ -156,15 +157,23 @@ export interface ClientSettings {
   readonly apiKey: string;
 }
 
-/** What commands that ask a running server need, and nothing of what a server needs. Throws `ConfigError`. */
+/** Where a server with these settings is reached from its own machine. */
+function listenedOn(environment: Environment, folder: string, faults: string[]): string {
+  const { HOST, PORT } = readSettings(settings.pick({ HOST: true, PORT: true }), environment, folder, faults);
+  // Of port 0 nobody knows which one it became.
+  return ownAddress({ publicUrl: null, host: HOST }, PORT === undefined || PORT === 0 ? defaultPort : PORT);
+}
+
+/** What commands that ask a running server need, and nothing else of what a server needs. Throws `ConfigError`. */
 export function readClientSettings(
   environment: Environment = process.env,
   folder: string = process.cwd(),
 ): ClientSettings {
   const faults: string[] = [];
   const values = readSettings(clientSettings, environment, folder, faults);
+  const url = values.MEERKAT_URL ?? listenedOn(environment, folder, faults);
   if (faults.length > 0) throw new ConfigError(faults);
-  return { url: values.MEERKAT_URL, apiKey: values.MEERKAT_API_KEY };
+  return { url, apiKey: values.MEERKAT_API_KEY };
 }
 
 /** Variables that a user's own files name, as configuration files do. */

@@ -135,7 +135,7 @@ export const settings = z.object({
 
 /** Of commands that ask a running server. */
 export const clientSettings = z.object({
-  MEERKAT_URL: openAddress(['http', 'https'], 'https://meerkat.example.com').default('http://127.0.0.1:3000'),
+  MEERKAT_URL: openAddress(['http', 'https'], 'https://meerkat.example.com').optional(),
   MEERKAT_API_KEY: z.string({ error: 'must be set: an API key (mk_…)' }).regex(/^[\x21-\x7e]+$/, {
     error: 'must be an API key (mk_…)',
   }),
