@@ -25,9 +25,9 @@ import { Refused } from './cli/terminal.js';
 import { openPorts, openReadStore, openSharedState } from './composition.js';
 import { keepSecretKey, knownSecretKey, makeDataFolder, restoringMarker } from './data-folder.js';
 import { auditEvents } from './integrity.js';
-import { version } from './page-parts.js';
 import { refuseSomebodyThere } from './processes-at-work.js';
 import { isRotating } from './rotated-key.js';
+import { version } from './version.js';
 
 const manifestFile = 'manifest.json';
 const databases = ['views.db', 'snapshots.db', 'screenshots.db', 'events.db'] as const;

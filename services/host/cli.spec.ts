@@ -45,6 +45,13 @@ describe('the command line', () => {
     for (const name of ['start', 'demo', 'check', 'keys', 'tasks', 'bench']) expect(out).toContain(name);
   });
 
+  it('tells its version, and the Node.js it runs on', async () => {
+    const text = await readFile(new URL('../../package.json', import.meta.url), 'utf8');
+    const { version } = JSON.parse(text) as { readonly version: string };
+    const out = `Meerkat ${version}, on Node.js ${process.versions.node}\n`;
+    expect(await call('--version')).toEqual({ exitCode: 0, out, error: '' });
+  });
+
   it('has each command in the table for operators, and no other there', async () => {
     const listed = async (...group: string[]): Promise<readonly string[]> => {
       const [, list = ''] = (await call(...group, '--help')).out.split('Commands:\n');

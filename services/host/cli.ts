@@ -29,6 +29,7 @@ import { addTasks } from './cli/tasks.js';
 import { addTestMail } from './cli/test-mail.js';
 import { allowGoneReaders, exitCodes, plain, printJson, printNote, Refused } from './cli/terminal.js';
 import { EventsAltered } from './integrity.js';
+import { version } from './version.js';
 import { ServerUnreachable } from './wait-for-server.js';
 
 /** Whose key the secrets of a trial are sealed with. */
@@ -202,6 +203,11 @@ async function openViews(config: Config): Promise<OpenViews> {
 function createProgram(end: (exitCode: number) => void): Command {
   const program = new Command('meerkat')
     .description('Watches web pages with your own code and tells you when it matters.')
+    .version(
+      `Meerkat ${version}, on Node.js ${process.versions.node}`,
+      '--version',
+      'print the version, and the Node.js it runs on',
+    )
     .enablePositionalOptions()
     .exitOverride();
   addStart(program, product);

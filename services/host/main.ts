@@ -14,8 +14,9 @@ import type { SetupLink } from '../accounts/service.js';
 import { findBrowser, type BrowserPlace } from '#page-loader/browser/find-browser';
 import { openPorts, portsModule } from './composition.js';
 import { leaveAddress } from './left-address.js';
-import { embedded, pageParserOf, version } from './page-parts.js';
+import { embedded, pageParserOf } from './page-parts.js';
 import { EventsAltered, sayFault } from './integrity.js';
+import { version } from './version.js';
 import { ServerUnreachable } from './wait-for-server.js';
 
 const exitCodes = {

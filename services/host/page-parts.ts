@@ -14,9 +14,8 @@ import { withMacs } from '#snapshots/snapshot-macs';
 import type { Retention, Snapshots } from '#snapshots/snapshots';
 import { withScreenshots } from '#snapshots/with-screenshots';
 import { snapshotsRefusingUnwritable, watchDiskSpace, watchedFolder } from './disk-guard.js';
+import { version } from './version.js';
 import { waitForServer } from './wait-for-server.js';
-
-export const version = '0.1.0';
 
 export const embedded = ({ eventStoreUrl, busUrl, readStoreUrl }: Config): boolean =>
   [eventStoreUrl, busUrl, readStoreUrl].includes('sqlite');
