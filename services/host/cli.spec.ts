@@ -52,6 +52,11 @@ describe('the command line', () => {
     expect(await call('--version')).toEqual({ exitCode: 0, out, error: '' });
   });
 
+  it('tells all that there is about the audit', async () => {
+    const [, told = ''] = / audit {2,}(.*?)\n {2}[a-z]/s.exec((await call('--help')).out) ?? [];
+    for (const word of ['written', 'export', 'at a time']) expect(told.replace(/\s+/g, ' ')).toContain(word);
+  });
+
   it('has each command in the table for operators, and no other there', async () => {
     const listed = async (...group: string[]): Promise<readonly string[]> => {
       const [, list = ''] = (await call(...group, '--help')).out.split('Commands:\n');

@@ -72,7 +72,11 @@ async function accept(product: Product, isJson: boolean): Promise<void> {
 }
 
 export function addAudit(program: Command, product: Product, end: (exitCode: number) => void): void {
-  const audit = program.command('audit').description('whether the stored events are those that were written');
+  const audit = program
+    .command('audit')
+    .description(
+      'whether the stored events are those that were written; every change, for export; what something was at a time',
+    );
   audit
     .command('verify')
     .description('hold every event against its MAC and name each fault; a running server goes on')
