@@ -333,6 +333,12 @@ describe('a command on an installation:', () => {
     const created = JSON.parse(made.out) as { readonly key: string };
     expect(created).toMatchObject({ name: 'ci', scopes: ['read', 'execute'] });
     const plain = await call('keys', 'create', '--name', 'script', '--scopes', 'write');
+    expect(plain.error).toMatch(/may write\. The key can be seen again by an owner alone, with their password:\n$/);
+    process.env['KEYS_SHOW_ONCE'] = 'true';
+    const shownOnce = await call('keys', 'create', '--name', 'once', '--scopes', 'read');
+    expect(shownOnce.error).toMatch(/may read\. The key is shown this once:\n$/);
+    delete process.env['KEYS_SHOW_ONCE'];
+    expect(parseApiKey(plain.out.trim())).not.toBeNull();
     running = await serve();
     try {
       process.env['MEERKAT_URL'] = String(running.url);

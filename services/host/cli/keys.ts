@@ -55,6 +55,8 @@ const listedKey = z.looseObject({
   scopes: z.array(z.string()),
   createdAt: z.string(),
   expiresAt: z.string().nullable(),
+  lastUsedAt: z.string().nullable(),
+  allowedCidrs: z.array(z.string()),
 });
 const keyList = z.object({ data: z.array(listedKey), pagination: z.object({ pages: z.number() }) });
 
@@ -69,6 +71,18 @@ async function listAll(settings: ClientSettings): Promise<readonly z.infer<typeo
   return keys;
 }
 
+/** The server leaves a key that has ended in the list until it is revoked. */
+function shownEnd(expiresAt: string | null): string {
+  if (expiresAt === null) return '–';
+  return Date.parse(expiresAt) <= Date.now() ? `${expiresAt} (expired)` : expiresAt;
+}
+
+function keyRow({ id, publicId, scopes, allowedCidrs, ...key }: z.infer<typeof listedKey>): readonly string[] {
+  const networks = allowedCidrs.length === 0 ? '–' : allowedCidrs.join(',');
+  const [end, lastUse] = [shownEnd(key.expiresAt), key.lastUsedAt ?? '–'];
+  return [id, `mk_${publicId}_…`, scopes.join(','), key.createdAt, end, lastUse, networks, key.name].map(plain);
+}
+
 function addOnline(keys: Command): void {
   keys
     .command('list')
@@ -79,10 +93,7 @@ function addOnline(keys: Command): void {
     .action(async ({ json }: Pick<KeyOptions, 'json'>) => {
       const all = await listAll(readClientSettings());
       if (json === true) return printJson(all);
-      const rows = all.map(({ id, publicId, scopes, createdAt, expiresAt, name }) =>
-        [id, `mk_${publicId}_…`, scopes.join(','), createdAt, expiresAt ?? '–', name].map(plain),
-      );
-      printResult(table(['id', 'key', 'scopes', 'made', 'expires', 'name'], rows));
+      printResult(table(['id', 'key', 'scopes', 'made', 'expires', 'last used', 'networks', 'name'], all.map(keyRow)));
     });
   keys
     .command('revoke')
@@ -114,7 +125,10 @@ export function addKeys(program: Command, product: Product): void {
         throw error;
       });
       if (json === true) return printJson(created);
-      printNote(`${created.id} may ${created.scopes.join(', ')}. The key is shown this once:`);
+      const again = config.keysShowOnce
+        ? 'is shown this once'
+        : 'can be seen again by an owner alone, with their password';
+      printNote(`${created.id} may ${created.scopes.join(', ')}. The key ${again}:`);
       printResult(created.key);
     });
 }
