@@ -8,7 +8,7 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createReadStream, existsSync, readdirSync } from 'node:fs';
-import { copyFile, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { deliveryStream, type DeliveryEvent, type NotificationRequest } from '#contracts/delivery';
@@ -23,7 +23,7 @@ import { toAuditFault } from './audit.js';
 import type { AuditFault, BackedUp, HeldBack, Restored } from './cli/product.js';
 import { Refused } from './cli/terminal.js';
 import { openPorts, openReadStore, openSharedState } from './composition.js';
-import { keepSecretKey, knownSecretKey, makeDataFolder, restoringMarker } from './data-folder.js';
+import { forOthers, keepSecretKey, knownSecretKey, makeDataFolder, restoringMarker } from './data-folder.js';
 import { auditEvents } from './integrity.js';
 import { refuseSomebodyThere } from './processes-at-work.js';
 import { isRotating } from './rotated-key.js';
@@ -107,6 +107,8 @@ export async function backUp(
     import('#sqlite/database'),
     import('#event-store/sqlite-stored'),
   ]);
+  // For the files that the engine makes itself: a folder that was there before may be open to others.
+  process.umask(forOthers);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const names: string[] = [];
   for (const name of databases) {
@@ -122,6 +124,7 @@ export async function backUp(
   const files = [];
   for (const name of names) {
     const path = join(folder, name);
+    await chmod(path, 0o600);
     await settle(path);
     files.push({ name, bytes: (await stat(path)).size, sha256: await sha256Of(path) });
   }

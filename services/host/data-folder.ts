@@ -17,7 +17,7 @@ import { ConfigError, type Config } from '#runtime/config';
 import type { Logger } from '#runtime/logger';
 
 /** Permission bits of group and others. */
-const forOthers = 0o077;
+export const forOthers = 0o077;
 
 /** The folder of embedded parts. `unclean` stands in it while a process runs, so that the next one knows how it ended. */
 interface DataFolder {

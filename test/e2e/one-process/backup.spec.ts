@@ -1,6 +1,6 @@
 /** Backups as an operator makes them of a running server, and puts back into an empty place. */
 import { existsSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hash } from 'node:crypto';
@@ -93,6 +93,23 @@ describe('a backup', () => {
       'views.db',
     ]);
     expect((await api.task(taskId)).name).toBe('Kept');
+  });
+
+  it('is open to nobody else, and neither are its files in a folder that was open before', async () => {
+    const modes = async (folderOf: string): Promise<readonly (readonly [string, string])[]> => {
+      const found = (await readdir(folderOf)).map(
+        async (name) => [name, (await stat(join(folderOf, name))).mode & 0o777] as const,
+      );
+      return (await Promise.all(found)).map(([name, mode]) => [name, mode.toString(8)] as const);
+    };
+    const open = join(folder, 'open');
+    await mkdir(open, { mode: 0o755 });
+    expect((await command(['backup', open])).exitCode).toBe(0);
+    for (const one of [backup, open]) {
+      expect(await modes(one)).toEqual((await readdir(one)).map((name) => [name, '600']));
+    }
+    expect((await stat(backup)).mode & 0o777).toBe(0o700);
+    await rm(open, { recursive: true });
   });
 
   it('holds nothing of a task that was purged before it', async () => {
