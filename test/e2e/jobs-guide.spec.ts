@@ -142,18 +142,16 @@ const stories: Readonly<Record<string, readonly Step[]>> = {
 let world: World;
 let secure: Loopback;
 let installation: Installation;
+let intro: string;
 let sections: ReadonlyMap<string, string>;
 
 beforeAll(async () => {
   world = await startWorld();
   secure = await serveHttps((_request, response) => response.end('fine'));
   const text = await readFile(new URL('../../docs/guide/jobs.md', import.meta.url), 'utf8');
-  sections = new Map(
-    text
-      .split(/^## /m)
-      .slice(1)
-      .map((section) => [section.slice(0, section.indexOf('\n')), section]),
-  );
+  const [first = '', ...others] = text.split(/^## /m);
+  intro = first;
+  sections = new Map(others.map((section) => [section.slice(0, section.indexOf('\n')), section]));
   installation = await createInstallation({ smtpUrl: world.mails.url });
   await installation.start();
 });
@@ -182,6 +180,19 @@ describe('the page of jobs', () => {
     const asked = ['What it was, and when', 'All tasks as a file, and back'];
     expect([...sections.keys()].toSorted()).toEqual([...told, ...asked].toSorted());
     expect(sections.size).toBe(25);
+  });
+
+  it('shows how several stand in one file, which apply takes', async () => {
+    const [, block = ''] = /^```yaml\n([^]*?)^```$/m.exec(intro) ?? [];
+    const asked = { MEERKAT_URL: installation.url, MEERKAT_API_KEY: installation.apiKey };
+    const folder = await mkdtemp(join(tmpdir(), 'meerkat-jobs-guide-'));
+    try {
+      await writeFile(join(folder, 'jobs.yaml'), block);
+      const { exitCode, out, error } = await meerkat(['apply', 'jobs.yaml', '--dry-run'], asked, folder);
+      expect([exitCode, out, error]).toEqual([0, '+ lamp\n+ kettle\n', error]);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
   });
 
   it.each(Object.keys(stories))('has a task for the job "%s" that decides as it promises', async (title) => {
