@@ -255,7 +255,10 @@ describe('a mail server that takes nothing from anybody', () => {
         failing.push(id);
       }
     }
-    expect(failing.length).toBeGreaterThanOrEqual(failuresUntilSpared - 1);
+    // Those that failed may have been tried again meanwhile.
+    const known = await Promise.all(failing.map((id) => installation.api.deliveries(id)));
+    const failures = known.flat().reduce((sum, { attempts }) => sum + attempts.length, 0);
+    expect(failures).toBeGreaterThanOrEqual(failuresUntilSpared - 1);
     expect((await installation.api.deliveries(late))[0]).toMatchObject({ state: 'pending', attempts: [] });
     mails.greet(null);
     for (const id of [...failing, late]) await when('it arrives', id, isDelivered);
