@@ -1,14 +1,14 @@
 /** Schemas that several nouns share: ids, times, the vocabulary of lists. */
 import { z } from 'zod';
 import { separatorFault } from '#runtime/address-credentials';
-import { isId, type IdPrefix } from '#runtime/ids';
+import { isId, ulidPattern, type IdPrefix } from '#runtime/ids';
 import type { Json, JsonObject } from '#runtime/json';
 
 export function idSchema(prefix: IdPrefix) {
   return z
     .string()
     .refine((value) => isId(value, prefix), { error: `must be an id that begins with ${prefix}_` })
-    .meta({ pattern: `^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$` });
+    .meta({ pattern: `^${prefix}_${ulidPattern}$` });
 }
 
 /**

@@ -101,6 +101,15 @@ describe('the discovery of a leader', () => {
     expect(rounds).toBeGreaterThan(1);
   });
 
+  it('forgets what refused an earlier search, which may be over', async () => {
+    let isRefusing = true;
+    const answer = () => Promise.reject(isRefusing ? new RangeError('a wrong password') : new EvalError('time'));
+    const { discovery } = discovering(new Map([[1, answer]]), [1]);
+    await expect(discovery.leader(50, open)).rejects.toThrow(RangeError);
+    isRefusing = false;
+    await expect(discovery.leader(50, open)).rejects.toThrow(NoLeader);
+  });
+
   it('says at once that it is refused, for another round would be, too', async () => {
     const refusal = new RangeError('a wrong password');
     const { discovery, asked } = discovering(new Map([[2, () => Promise.reject(refusal)]]));

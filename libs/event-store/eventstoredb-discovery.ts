@@ -36,7 +36,7 @@ export const nameOf = ({ host, port }: Endpoint): string => `${host}:${port}`;
 export function createDiscovery({ seeds, gossipTimeoutMs, intervalMs, ask, isRefusal, isTimeout }: Discovery) {
   /** Of the newest answer: seeds may be long gone. */
   let known: readonly Endpoint[] = [];
-  /** Of the last round that ended by more than its time. */
+  /** Of the present search: of its last round that ended by more than its time. */
   let failure: Error | null = null;
 
   const saysItself = async (member: Endpoint, milliseconds: number): Promise<Endpoint> => {
@@ -77,12 +77,14 @@ export function createDiscovery({ seeds, gossipTimeoutMs, intervalMs, ask, isRef
   };
 
   return {
-    /** Why the last rounds found nobody; null once one did. For those who cannot wait for the present one. */
+    /** Why the search has found nobody so far; null: it is not known, or it did. For those who cannot wait for its end. */
     lastFailure: (): Error | null => failure,
 
     /** Rejects with `NoLeader` when the time is up, or when the signal aborts; at once with the refusal where it is refused. */
     async leader(milliseconds: number, signal: AbortSignal): Promise<Endpoint> {
       const endsAtMs = Date.now() + milliseconds;
+      // What kept an earlier search from its end may be over.
+      failure = null;
       for (;;) {
         try {
           const leader = await round(Math.min(gossipTimeoutMs, Math.max(endsAtMs - Date.now(), 1)));

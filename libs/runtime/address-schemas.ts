@@ -30,24 +30,17 @@ export const engineUrl = (schemes: readonly string[], example: string) =>
     'options',
   );
 
-const isIPv4 = (text: string): boolean => z.ipv4().safeParse(text).success;
-/** Without a zone, which means something on one link alone. */
-const isIPv6 = (text: string): boolean => /^[0-9a-fA-F:.]+$/.test(text) && URL.canParse(`http://[${text}]/`);
-
+const ipv4 = z.ipv4();
 /** An address, or a range of them: `10.0.0.0/8`. */
-function isAddressRange(text: string): boolean {
-  const [address = '', bits, ...more] = text.split('/');
-  const longest = isIPv4(address) ? 32 : isIPv6(address) ? 128 : null;
-  if (longest === null || more.length > 0) return false;
-  return bits === undefined || (/^[0-9]{1,3}$/.test(bits) && Number(bits) <= longest);
-}
+const range = z.union([ipv4, z.ipv6(), z.cidrv4(), z.cidrv6()]);
+const isAddressRange = (text: string): boolean => range.safeParse(text).success;
 
 /** A host name, or all below one: `*.example.com`. Of digits alone it would be an address in every URL. */
 function isHostName(text: string): boolean {
   const [, name] = /^(?:\*\.)?((?:[A-Za-z0-9-]{1,63}\.)*[A-Za-z0-9-]{1,63})$/.exec(text) ?? [];
   if (name === undefined || name.length > 253) return false;
   const hostname = URL.parse(`http://${name}/`)?.hostname;
-  return hostname !== undefined && !isIPv4(hostname);
+  return hostname !== undefined && !ipv4.safeParse(hostname).success;
 }
 
 export const addressRanges = list.pipe(

@@ -221,7 +221,8 @@ function contradictions(
   oidcProviders: readonly OidcProvider[],
   faults: readonly string[],
 ): readonly string[] {
-  const isSound = (name: Variable): boolean => !faults.some((fault) => new RegExp(`^${name}(_FILE)?:`).test(fault));
+  const isSound = (name: Variable): boolean =>
+    !faults.some((fault) => fault.startsWith(`${name}:`) || fault.startsWith(`${name}_FILE:`));
   const found: string[] = [];
   const refuse = (among: readonly Variable[], isWrong: boolean, fault: string): void => {
     if (isWrong && among.every(isSound)) found.push(fault);

@@ -7,7 +7,9 @@ const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 export const idPrefixes = ['ntf', 'act', 'exe', 'dlv', 'snp', 'key', 'org', 'usr', 'req', 'evt'] as const;
 export type IdPrefix = (typeof idPrefixes)[number];
 
-const idShape = /^(ntf|act|exe|dlv|snp|key|org|usr|req|evt)_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
+/** For patterns in the API document, which generators and their tests go by. */
+export const ulidPattern = '[0-7][0-9a-hjkmnp-tv-z]{25}';
+const idShape = new RegExp(`^(${idPrefixes.join('|')})_${ulidPattern}$`);
 
 export function isId(value: string, prefix: IdPrefix): boolean {
   return value.startsWith(`${prefix}_`) && idShape.test(value);

@@ -119,7 +119,7 @@ const ending = chunk('IEND', new Uint8Array());
 
 /**
  * null: there are too few points for a line. Written here and not by a library, which has no palettes: with them it takes a
- * tenth of the time, and each mail of a task that reports numbers has one.
+ * fifth of the time, and each mail of a task that reports numbers has one.
  */
 export function chartPng(points: readonly ChartPoint[] | undefined): Uint8Array | null {
   if (points === undefined || points.length < 2) return null;

@@ -4,14 +4,14 @@ import { auditedNouns, auditEntry, auditVerification, nounOf } from '#contracts/
 import { eventCatalogue } from '#contracts/catalogue';
 import { afterParameter, pageParameters, timeParameter } from '#http/parameters';
 import { route } from '#http/route';
+import { idPrefixes, ulidPattern } from '#runtime/ids';
 
 /** A filter that nothing can match is a slip: an empty answer would read as if nothing had happened. */
 const word = (pattern: RegExp, must: string, description: string, example: string) =>
   z.string().max(200).regex(pattern, { error: must }).optional().meta({ description, example });
 
-const ulid = '[0-7][0-9a-hjkmnp-tv-z]{25}';
-const actorShape = new RegExp(`^(?:(?:key:key|user:usr|link:act)_${ulid}|system:[a-z]+)$`);
-const resourceShape = new RegExp(`^(?:[a-z]{3}_${ulid}|[a-z0-9-]{1,64})$`);
+const actorShape = new RegExp(`^(?:(?:key:key|user:usr|link:act)_${ulidPattern}|system:[a-z]+)$`);
+const resourceShape = new RegExp(`^(?:(?:${idPrefixes.join('|')})_${ulidPattern}|[a-z0-9-]{1,64})$`);
 const auditedTypes = Object.keys(eventCatalogue).filter((type) => auditedNouns[nounOf(type)] !== undefined);
 
 const auditFilters = z.strictObject({
