@@ -20,7 +20,7 @@ import { AbsoluteTime } from '../text/time.js';
 import { byteSize } from '../text/byte-size.js';
 import { useRunWords } from '../text/run-words.js';
 import { useTexts } from '../text/text.js';
-import { useNumbers } from '../text/clock.js';
+import { useNumbers } from '../text/numbers.js';
 import { useValueText } from '../text/value-text.js';
 import type { Other } from './page-comparison.js';
 import { PageFrame } from './page-frame.js';

@@ -5,7 +5,7 @@ import { Link, useLocation } from 'wouter';
 import { useScopes, useSession } from '../session/session.js';
 import { useConnection } from '../stream/stream.js';
 import { useTexts } from '../text/text.js';
-import { useNumbers } from '../text/clock.js';
+import { useNumbers } from '../text/numbers.js';
 import { clockTime } from '../text/times.js';
 import { useUsage } from './use-usage.js';
 import { Meerkat } from './brand.js';

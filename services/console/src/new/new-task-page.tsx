@@ -1,5 +1,5 @@
 /** The first minutes: an address, a click on what matters, a sentence, a live trial, and it is saved. */
-import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode, type RefObject } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { useActionTypes } from '../actions/action-types.js';
 import { freshAction, inputOf as actionInputOf, settingsOf } from '../actions/action-draft.js';
@@ -19,11 +19,12 @@ import { useSession } from '../session/session.js';
 import { useTexts } from '../text/text.js';
 import { fetchOfCondition, notifyOnOfCondition, printCondition, readCondition, type Condition } from './condition.js';
 import { ConditionForm } from './condition-form.js';
-import { addressOf } from './missing.js';
+import { AddressField } from './address-field.js';
+import { addressOf } from './typed-address.js';
 import { clearDraft, keepDraft, keptDraft, type NewTaskDraft } from './new-draft.js';
 import { Picker } from './picker.js';
 import { NothingToPick } from './page-source.js';
-import { isEmptyShell, usePreview, type PagePreview } from './preview-query.js';
+import { isEmptyShell, usePreview } from './preview-query.js';
 import { chosenIn, withGuess, withSelector } from './picked.js';
 import { useSaving, type Saving } from './saving.js';
 import { StepsLine } from './steps-line.js';
@@ -37,66 +38,6 @@ const examples = [
 
 /** So long after the last change a trial begins. */
 const trialAfterMs = 600;
-
-function AddressField({
-  draft,
-  field,
-  hasFault,
-  onLoad,
-  onMode,
-  isLoading,
-  loaded,
-}: {
-  readonly draft: NewTaskDraft;
-  readonly field: RefObject<HTMLInputElement | null>;
-  readonly hasFault: boolean;
-  readonly onLoad: (typed: string) => void;
-  readonly onMode: (typed: string, mode: 'http' | 'browser') => void;
-  readonly isLoading: boolean;
-  readonly loaded: PagePreview | undefined;
-}): ReactNode {
-  const { t } = useTexts();
-  const [typed, setTyped] = useState(draft.url);
-  useEffect(() => setTyped(draft.url), [draft.url]);
-  useEffect(() => field.current?.focus(), [field]);
-  return (
-    <form
-      className="bar address-field"
-      onSubmit={(event) => {
-        event.preventDefault();
-        onLoad(typed);
-      }}
-    >
-      <input
-        ref={field}
-        className="input mono grow"
-        type="text"
-        inputMode="url"
-        autoComplete="url"
-        aria-label={t('new.address')}
-        aria-invalid={hasFault}
-        aria-describedby={hasFault ? 'new-address-fault' : undefined}
-        placeholder="https://shop.example/aeron"
-        maxLength={2_048}
-        value={typed}
-        onChange={({ target }) => setTyped(target.value)}
-      />
-      <select
-        className="input"
-        style={{ width: 'auto' }}
-        aria-label={t('new.mode')}
-        value={draft.mode}
-        onChange={({ target }) => onMode(typed, target.value as 'http' | 'browser')}
-      >
-        <option value="http">{t('new.mode.http')}</option>
-        <option value="browser">{t('new.mode.browser')}</option>
-      </select>
-      <button type="submit" className="button main" disabled={isLoading || typed.trim() === ''}>
-        {t(isLoading ? 'new.loading' : loaded === undefined ? 'new.load' : 'new.loadAgain')}
-      </button>
-    </form>
-  );
-}
 
 /** The edit and what follows from each change of it: the draft in this browser, and one trial after the other. */
 function useNewTask() {

@@ -5,7 +5,7 @@ import { api, dataOf } from '../api/client.js';
 import { DataTable } from '../frame/data-table.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
 import { useTexts } from '../text/text.js';
-import { useNumbers } from '../text/clock.js';
+import { useNumbers } from '../text/numbers.js';
 import { dayOf } from '../text/times.js';
 
 const dayMs = 86_400_000;

@@ -8,7 +8,7 @@ import { useToast } from '../frame/toasts.js';
 import { sessionKey, useMay, useSession } from '../session/session.js';
 import { RelativeTime } from '../text/time.js';
 import { useTexts } from '../text/text.js';
-import { useNumbers } from '../text/clock.js';
+import { useNumbers } from '../text/numbers.js';
 
 function OrganizationName(): ReactNode {
   const { t } = useTexts();

@@ -3,7 +3,7 @@ import { useEffect, useRef, type ReactNode } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { useTexts } from '../text/text.js';
-import { useNumbers } from '../text/clock.js';
+import { useNumbers } from '../text/numbers.js';
 import type { Threshold } from './threshold.js';
 
 export interface Point {

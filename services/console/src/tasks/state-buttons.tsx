@@ -4,7 +4,7 @@ import { useMemo, type ReactNode } from 'react';
 import { answerOf, api } from '../api/client.js';
 import { StateMark } from '../marks/state-mark.js';
 import { useTexts } from '../text/text.js';
-import { useNumbers } from '../text/clock.js';
+import { useNumbers } from '../text/numbers.js';
 import { isChosen, stateFilters, type TaskFilter } from './task-filter.js';
 
 /** How many tasks each button above the list would show. */

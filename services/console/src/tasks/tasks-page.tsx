@@ -12,7 +12,7 @@ import { useMay } from '../session/session.js';
 import { useConnection } from '../stream/stream.js';
 import type { TextKey } from '../text/catalogue.js';
 import { useTexts } from '../text/text.js';
-import { useNumbers } from '../text/clock.js';
+import { useNumbers } from '../text/numbers.js';
 import { BulkBar } from './bulk-bar.js';
 import { useBulk } from './bulk.js';
 import { FilterButtons, NoTask } from './no-task.js';

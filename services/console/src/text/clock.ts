@@ -1,12 +1,5 @@
-/** The clock of what shows relative times, and numbers in the reader's language, for components. */
-import { useCallback, useSyncExternalStore } from 'react';
-import { useTexts } from './text.js';
-import { numberFormat } from './times.js';
-
-export function useNumbers(): (value: number, options?: Intl.NumberFormatOptions) => string {
-  const { locale } = useTexts();
-  return useCallback((value, options) => numberFormat(locale, options).format(value), [locale]);
-}
+/** The clock of what shows relative times, for components. */
+import { useSyncExternalStore } from 'react';
 
 /** One clock for all that shows relative times, so that they are drawn anew together. */
 const readers = new Set<() => void>();

@@ -1,23 +1,12 @@
-/** Times and numbers as the reader's browser writes them. Pure. */
+/** Times as the reader's browser writes them. Pure. */
+import { madeOnce } from './made-once.js';
+
 const units = [
   ['day', 86_400],
   ['hour', 3_600],
   ['minute', 60],
   ['second', 1],
 ] as const;
-
-/** To make a format takes a thousand times as long as to use it, and a list writes a thousand times: each is made once. */
-function madeOnce<Format, Options = void>(
-  make: (locale: string, options: Options) => Format,
-): (locale: string, options: Options) => Format {
-  const made = new Map<string, Format>();
-  return (locale, options) => {
-    const key = `${locale} ${JSON.stringify(options)}`;
-    const known = made.get(key) ?? make(locale, options);
-    made.set(key, known);
-    return known;
-  };
-}
 
 const toTheSecond = { hour: '2-digit', minute: '2-digit', second: '2-digit' } as const;
 const distance = madeOnce((locale) => new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' }));
@@ -38,10 +27,6 @@ const wholeMoment = madeOnce(
 const dayOfUtc = madeOnce(
   (locale) => new Intl.DateTimeFormat(locale, { weekday: 'short', day: 'numeric', month: 'short', timeZone: 'UTC' }),
 );
-export const numberFormat = madeOnce(
-  (locale, options: Intl.NumberFormatOptions | undefined) => new Intl.NumberFormat(locale, options),
-);
-
 /** `4 min. ago`, `in 22 sec.`; the largest unit of which there is at least one. */
 export function relativeTime(at: string, now: number, locale: string): string {
   const seconds = Math.round((Date.parse(at) - now) / 1_000);

@@ -1,6 +1,6 @@
 /** What the code of a task reported, as one line of text. */
 import { useCallback } from 'react';
-import { useNumbers } from './clock.js';
+import { useNumbers } from './numbers.js';
 
 /** As it stands in the settings of a task, the same for every reader. */
 export function valueText(value: unknown): string {
