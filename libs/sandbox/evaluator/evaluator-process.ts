@@ -22,7 +22,10 @@ export interface EvaluatorEvents {
 
 const pingEveryMs = 1_000;
 const beatEveryMs = 250;
-/** How long a ping may stay unanswered while a job is overdue: the thread that answers pings never runs one. */
+/**
+ * How long a ping may stay unanswered while a job is overdue: the thread that answers pings never runs one. What the process
+ * waited for a processor meanwhile does not count: on a busy machine each job is overdue, and none is to blame.
+ */
 const overdueSilenceMs = 2_000;
 const startMs = 30_000;
 /** One that stands by answers at once; where it does not, a new one is started. */
@@ -35,8 +38,8 @@ export class EvaluatorProcess {
   #startTimer: NodeJS.Timeout;
   #pingTimer: NodeJS.Timeout | null = null;
   #beatTimer: NodeJS.Timeout | null = null;
-  /** When the unanswered ping was sent. */
-  #askedMs: number | null = null;
+  /** The ping that is not answered: when it was sent, and what the process had waited for a processor by then. */
+  #asked: { readonly atMs: number; readonly waitedMs: number } | null = null;
   #isReady = false;
   #hasStarted = false;
   #isWorking: boolean | null = null;
@@ -88,7 +91,7 @@ export class EvaluatorProcess {
     this.#isWorking = isWorking;
     this.#channel.hold(isWorking);
     this.#stopTimers();
-    this.#askedMs = null;
+    this.#asked = null;
     if (!isWorking) return;
     this.#pingTimer = setInterval(() => this.#ping(), pingEveryMs);
     this.#beatTimer = setInterval(() => this.#beat(), beatEveryMs);
@@ -115,7 +118,7 @@ export class EvaluatorProcess {
     const { pipe } = this.#channel;
     const reader = new FrameReader((id) => this.#events.answerBytes(id));
     pipe.on('data', (chunk: Uint8Array) => {
-      this.#askedMs = null;
+      this.#asked = null;
       try {
         reader.push(chunk, (frame) => this.#receive(frame));
       } catch (error) {
@@ -151,16 +154,18 @@ export class EvaluatorProcess {
 
   #ping(): void {
     if (!this.#isReady) return;
-    if (this.#askedMs !== null) {
-      const asked = this.#askedMs;
+    const asked = this.#asked;
+    if (asked !== null) {
+      const unansweredMs = performance.now() - asked.atMs;
+      const heldUpMs = unansweredMs - (this.#waitedMs() - asked.waitedMs);
       // The answer may be waiting behind a late timer.
       setImmediate(() => {
-        if (this.#askedMs === asked && this.#isSilent(performance.now() - asked))
+        if (this.#asked === asked && this.#isSilent(unansweredMs, heldUpMs))
           void this.end('it did not answer any more');
       });
       return;
     }
-    this.#askedMs = performance.now();
+    this.#asked = { atMs: performance.now(), waitedMs: this.#waitedMs() };
     this.#ask();
   }
 
@@ -172,8 +177,13 @@ export class EvaluatorProcess {
     this.send({ id: 0, word, ms: 0, text: '' }, new Uint8Array(0));
   }
 
-  #isSilent(unansweredMs: number): boolean {
-    return unansweredMs > this.#silenceMs || (unansweredMs >= overdueSilenceMs && this.#events.isOverdue());
+  /** 0 where the machine does not tell. */
+  #waitedMs(): number {
+    return this.#channel.processorUse()?.waitedMs ?? 0;
+  }
+
+  #isSilent(unansweredMs: number, heldUpMs: number): boolean {
+    return unansweredMs > this.#silenceMs || (heldUpMs >= overdueSilenceMs && this.#events.isOverdue());
   }
 
   #onExit(how: string): void {

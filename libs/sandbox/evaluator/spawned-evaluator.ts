@@ -117,9 +117,11 @@ export function spawnEvaluator(places: EvaluatorPlaces, settings: EvaluatorSetti
     },
     /** The launcher waits for what it started, so its exit says that both are gone. */
     kill() {
+      // Another process may have its number by now.
+      if (child.exitCode !== null || child.signalCode !== null) return;
       const pid = pidOf();
       try {
-        if (pid !== undefined && pid !== child.pid && child.exitCode === null) {
+        if (pid !== undefined && pid !== child.pid) {
           process.kill(pid, 'SIGKILL');
           return;
         }

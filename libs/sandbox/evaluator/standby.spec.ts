@@ -60,7 +60,7 @@ describe('a process that stands by', () => {
       await found(async () => (supervisor.running[0]?.jobs === 1 ? (sharedPid() ?? null) : null)),
       'SIGKILL',
     );
-    expect(await endless).toMatchObject({ ok: false, ended: 'cpu_time' });
+    expect(await endless).toEqual({ ok: false, ended: 'cpu_time' });
   };
   const of = (use: EvaluatorUse) => opened.filter((each) => each.use === use);
   const allStandBy = () =>
@@ -106,7 +106,7 @@ describe('a process that stands by', () => {
     const endless = runEndless();
     await found(async () => supervisor.running[0]?.jobs === 1);
     for (const { channel } of opened) channel.kill();
-    expect(await endless).toMatchObject({ ok: false, ended: 'cpu_time' });
+    expect(await endless).toEqual({ ok: false, ended: 'cpu_time' });
     expect(await run('true')).toMatchObject({ ok: true });
   });
 
