@@ -86,7 +86,7 @@ export function eachEpisode<Config>(build: BuildHttp<Config>): BuildHttp<Config>
       if (ended === null) return true;
       // What ends it needs what the message before it was given.
       if (told !== null && receipts.length < requests.length) return false;
-      const given = receipts.slice(from, requests.length).find((receipt) => receipt !== null);
+      const given = receipts.slice(from, requests.length).findLast((receipt) => receipt !== null);
       return add(ended, own ?? given ?? null);
     };
     const isAll = episodes.every(addEpisode);

@@ -62,10 +62,18 @@ class Service {
   readonly #type: Keeper;
   readonly done: string[] = [];
   readonly #open = new Set<string>();
-  readonly #issues: { readonly text: string; isOpen: boolean }[] = [];
+  readonly #issues: { readonly text: string; isOpen: boolean; isThere: boolean }[] = [];
 
   constructor(type: Keeper) {
     this.#type = type;
+  }
+
+  /** By a person, of the issues that there are. */
+  delete(index: number): void {
+    const issue = this.#issues[index];
+    if (issue === undefined) throw new Error('no such issue');
+    issue.isThere = false;
+    issue.isOpen = false;
   }
 
   get openCount(): number {
@@ -90,15 +98,17 @@ class Service {
     const [, place] = /\/issues?\/(?:OPS-)?(\d+)/.exec(pathname) ?? [];
     if (pathname.includes('/search')) {
       const mark = /meerkat-[0-9a-f]{24}/.exec(`${searchParams.get('q') ?? ''}${sent}`)?.[0] ?? '?';
-      const found = this.#issues.flatMap((issue, index) => (issue.text.includes(mark) ? [named(index)] : []));
+      const found = this.#issues.flatMap((issue, index) =>
+        issue.isThere && issue.text.includes(mark) ? [named(index)] : [],
+      );
       return answer(200, { items: found, issues: found });
     }
     if (place === undefined) {
       this.done.push('opened');
-      return answer(201, named(this.#issues.push({ text: sent, isOpen: true }) - 1));
+      return answer(201, named(this.#issues.push({ text: sent, isOpen: true, isThere: true }) - 1));
     }
     const issue = this.#issues[Number(place) - 1];
-    if (issue === undefined) return answer(404, {});
+    if (issue?.isThere !== true) return answer(404, {});
     if (method === 'GET') {
       return answer(200, { transitions: [{ id: '31', name: 'Done', to: { statusCategory: { key: 'done' } } }] });
     }
@@ -191,5 +201,32 @@ describe.each(keepers)('a digest by %s', (type) => {
       digest(message('error', 'health:1', other.deliveryId), message('triggered', 'condition:1', one.deliveryId)),
     );
     expect([service.openCount, service.done.filter((what) => what === 'opened')]).toEqual([2, ['opened', 'opened']]);
+  });
+});
+
+describe.each(['github_issue', 'jira'] as const)('where somebody deleted an issue in %s,', (type) => {
+  it('what follows is told in a new one, which what is over closes', async () => {
+    const service = new Service(type);
+    const began = message('triggered', 'condition:1');
+    await send(type, service, began);
+    service.delete(0);
+    const opened = type === 'jira' ? { key: 'OPS-1' } : { number: 1 };
+    await send(type, service, message('triggered', 'condition:1', began.deliveryId), opened);
+    expect([service.done, service.openCount]).toEqual([['opened', 'opened'], 1]);
+    await send(type, service, message('triggered', 'condition:1', began.deliveryId), opened);
+    expect([service.done.at(-1), service.openCount]).toEqual(['told again', 1]);
+    await send(type, service, message('recovered', 'condition:1', began.deliveryId), opened);
+    expect([service.done.at(-1), service.openCount]).toEqual(['closed', 0]);
+  });
+
+  it('a digest tells of the episodes behind it all the same', async () => {
+    const service = new Service(type);
+    const began = message('triggered', 'condition:1');
+    await send(type, service, began);
+    service.delete(0);
+    const ended = message('recovered', 'condition:1', began.deliveryId);
+    const opened = type === 'jira' ? { key: 'OPS-1' } : { number: 1 };
+    await send(type, service, digest(ended, message('error', 'health:1')), opened);
+    expect([service.done, service.openCount]).toEqual([['opened', 'opened'], 1]);
   });
 });

@@ -1,5 +1,6 @@
 /** GitHub: what answers mean. 403 is also what says that there were too many. */
 import { isJsonObject } from '#runtime/json';
+import { deletedIssue } from '../tracked-issue.js';
 import { classifyAs, textAt, untilMs, type VendorAnswer } from '../vendor-answers.js';
 
 function isLimited({ headers, text }: VendorAnswer): boolean {
@@ -17,7 +18,8 @@ export const classifyGithubIssue = classifyAs({
     return typeof body?.[step === 'comment' ? 'id' : 'number'] === 'number';
   },
   codeOf: ({ status, body }) => (status < 300 ? null : textAt(body, 'message')),
-  receiptOf({ step, body }) {
+  receiptOf({ step, status, body }) {
+    if (status >= 300) return step === 'comment' ? deletedIssue : null;
     const items = body?.['items'];
     const found: unknown = step === 'search' ? (Array.isArray(items) ? items[0] : undefined) : body;
     const number = isJsonObject(found) ? found['number'] : undefined;
@@ -30,11 +32,12 @@ export const classifyGithubIssue = classifyAs({
       means: 'refused',
       because: 'the repository was renamed; set repository to its new name',
     },
+    { status: [404, 410], when: ({ step }) => step === 'comment' || step === 'close', means: 'delivered' },
     {
-      status: [404, 410],
-      when: ({ step }) => step === 'comment' || step === 'close',
+      status: [403],
+      when: ({ step, text }) => step === 'comment' && /locked/i.test(text),
       means: 'refused',
-      because: 'the issue was deleted',
+      because: 'the conversation of the issue is locked; unlock it, or open another one',
     },
     {
       status: [401, 403, 404, 410],

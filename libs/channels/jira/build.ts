@@ -3,7 +3,6 @@ import type { z } from 'zod';
 import type { Json } from '#runtime/json';
 import {
   httpChannel,
-  refusal,
   type BuildContext,
   type HttpBatch,
   type HttpOutgoing,
@@ -15,6 +14,8 @@ import { eachEpisode, episodeWord } from '../episode.js';
 import { basic, below, getRequest, jsonRequest } from '../http-request.js';
 import { characters, shortened } from '../text-limits.js';
 import { detailsOf, pageOf, textOf, titleOf } from '../texts.js';
+import { issueRequests } from '../tracked-issue.js';
+import { textAt } from '../vendor-answers.js';
 import { classifyJira } from './classify.js';
 import { jiraDeclaration } from './declaration.js';
 
@@ -52,7 +53,11 @@ function closingOf({ closeTransition }: JiraConfig, receipt: Receipt | null | un
   return null;
 }
 
-function requestsOf(config: JiraConfig, request: Notification, linkBase: string) {
+function buildJira(
+  config: JiraConfig,
+  request: Notification,
+  { linkBase, opened, receipts = [] }: BuildContext,
+): HttpBatch | NothingToSend {
   const { serverUrl, email, apiToken, projectKey, issueType = 'Task', labels = [] } = config;
   const version = email === undefined ? '2' : '3';
   const url = (path: string): string => below(serverUrl, `/rest/api/${version}${path}`);
@@ -79,72 +84,24 @@ function requestsOf(config: JiraConfig, request: Notification, linkBase: string)
     unless: { ...search, step: 'search' },
   };
   const at = (key: string, path: string): string => url(`/issue/${encodeURIComponent(key)}${path}`);
-  return {
-    search: { ...search, step: 'search' } satisfies HttpOutgoing,
-    create,
-    comment: (key: string): HttpOutgoing => ({
-      ...jsonRequest(at(key, '/comment'), { body: description }, headers),
-      step: 'comment',
-    }),
-    transitions: (key: string): HttpOutgoing => ({
-      ...getRequest(at(key, '/transitions'), headers),
-      step: 'transitions',
-    }),
-    close: (key: string, id: string): HttpOutgoing => ({
-      ...jsonRequest(at(key, '/transitions'), { transition: { id } }, headers),
-      step: 'close',
-    }),
-  };
-}
-
-/** `first`, and then whatever closes the issue, as far as it is known. */
-function closing(
-  config: JiraConfig,
-  { transitions, close }: ReturnType<typeof requestsOf>,
-  first: HttpOutgoing,
-  key: string | null,
-  receipts: readonly (Receipt | null)[],
-): HttpBatch {
-  if (key === null || receipts.length === 0) return { kind: 'http', requests: [first], inOrder: true, more: true };
-  const asked = [first, transitions(key)];
-  if (receipts.length === 1) return { kind: 'http', requests: asked, inOrder: true, more: true };
-  const id = closingOf(config, receipts[1]);
-  return { kind: 'http', requests: id === null ? asked : [...asked, close(key, id)], inOrder: true };
-}
-
-function keyIn(receipt: Receipt | null | undefined): string | null {
-  const key = receipt?.['key'];
-  return typeof key === 'string' ? key : null;
-}
-
-function buildJira(
-  config: JiraConfig,
-  request: Notification,
-  { linkBase, opened, receipts = [] }: BuildContext,
-): HttpBatch | NothingToSend {
-  const requests = requestsOf(config, request, linkBase);
-  const key = keyIn(opened);
-  // A test leaves nothing open.
-  if (request.kind === 'test') return closing(config, requests, requests.create, keyIn(receipts[0]), receipts);
-  if (request.kind === 'recovered') {
-    if (key !== null) return closing(config, requests, requests.comment(key), key, receipts);
-    // What was told without an answer, or by an earlier version: its label says whether there is one.
-    if (receipts.length === 0) return { kind: 'http', requests: [requests.search], inOrder: true, more: true };
-    const found = keyIn(receipts[0]);
-    if (found === null) {
-      const message = 'No issue of this episode was found in the project, so there is none to close.';
-      return refusal({ method: 'POST', url: '' }, 'nothing_to_close', message);
-    }
-    const rest = closing(config, requests, requests.comment(found), found, receipts.slice(1));
-    return { ...rest, requests: [requests.search, ...rest.requests] };
-  }
-  const { search, create, comment } = requests;
-  if (key !== null) return { kind: 'http', requests: [comment(key)] };
-  if (request.openedBy === undefined) return { kind: 'http', requests: [create] };
-  // What began the episode went with a digest, or nobody knows whether it arrived.
-  if (receipts.length === 0) return { kind: 'http', requests: [search], inOrder: true, more: true };
-  const known = keyIn(receipts[0]);
-  return { kind: 'http', requests: [search, known === null ? create : comment(known)], inOrder: true };
+  return issueRequests<string>(
+    {
+      search: { ...search, step: 'search' },
+      create,
+      comment: (key) => ({ ...jsonRequest(at(key, '/comment'), { body: description }, headers), step: 'comment' }),
+      *close(key) {
+        const transitions = at(key, '/transitions');
+        const id = closingOf(config, yield { ...getRequest(transitions, headers), step: 'transitions' });
+        if (id !== null) yield { ...jsonRequest(transitions, { transition: { id } }, headers), step: 'close' };
+        return undefined;
+      },
+      keyIn: (receipt) => textAt(receipt, 'key'),
+      noIssue: 'No issue of this episode was found in the project, so there is none to close.',
+    },
+    request,
+    opened,
+    receipts,
+  );
 }
 
 export const jira = httpChannel(jiraDeclaration, 'POST', eachEpisode(buildJira), classifyJira, { usesThread: true });

@@ -1,5 +1,6 @@
 /** Jira: what answers mean. Some places of a site answer a sign-in page with 200. */
 import { isJsonObject, type Json, type JsonObject } from '#runtime/json';
+import { deletedIssue } from '../tracked-issue.js';
 import { classifyAs, textAt, type VendorAnswer } from '../vendor-answers.js';
 
 const mostTransitions = 50;
@@ -29,7 +30,8 @@ export const classifyJira = classifyAs({
     return textAt(body, step === 'comment' ? 'id' : 'key') !== null;
   },
   receiptOf(answer) {
-    const { step, body } = answer;
+    const { step, status, body } = answer;
+    if (status >= 300) return step === 'comment' ? deletedIssue : null;
     if (step === 'transitions') return { transitions: transitionsOf(answer) };
     const key = textAt(step === 'search' ? listAt(body, 'issues')[0] : body, 'key');
     return key === null || step === 'comment' ? null : { key };
@@ -41,7 +43,7 @@ export const classifyJira = classifyAs({
       means: 'refused',
       because: 'check projectKey and issueType, and which fields the project demands',
     },
-    { status: [404], when: ({ step }) => step !== 'create', means: 'refused', because: 'the issue was deleted' },
+    { status: [404], when: ({ step }) => step !== 'create' && step !== 'search', means: 'delivered' },
   ],
   hintMs({ status, headers, nowMs }) {
     const reset = Date.parse(headers['x-ratelimit-reset'] ?? '');
