@@ -38,7 +38,12 @@ export const createKey = route({
   body: keyInput,
   bodyExample: { name: 'Dashboard', scopes: ['read'] },
   answers: [
-    { status: 201, description: 'The key; `key` is shown this once.', envelope: 'data', schema: createdKeyAnswer },
+    {
+      status: 201,
+      description: 'The key. `key` is shown again only by `reveal`, never where KEYS_SHOW_ONCE is set.',
+      envelope: 'data',
+      schema: createdKeyAnswer,
+    },
   ],
 });
 
@@ -87,7 +92,12 @@ export const rotateKey = route({
   emptyBody: {},
   bodyExample: { overlapSeconds: 3_600 },
   answers: [
-    { status: 201, description: 'The new key; `key` is shown this once.', envelope: 'data', schema: createdKeyAnswer },
+    {
+      status: 201,
+      description: 'The new key. `key` is shown again only by `reveal`, never where KEYS_SHOW_ONCE is set.',
+      envelope: 'data',
+      schema: createdKeyAnswer,
+    },
   ],
 });
 

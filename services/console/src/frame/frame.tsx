@@ -16,11 +16,11 @@ import { useShortcuts } from './shortcuts.js';
 import './frame.css';
 
 const places = [
-  { path: '/tasks', text: 'frame.tasks', icon: List, scope: 'read' },
-  { path: '/executions', text: 'frame.runs', icon: Activity, scope: 'read' },
-  { path: '/deliveries', text: 'frame.deliveries', icon: Send, scope: 'read' },
-  { path: '/audit', text: 'frame.audit', icon: History, scope: 'admin' },
-  { path: '/settings', text: 'frame.settings', icon: Settings, scope: 'read' },
+  { path: '/tasks', keys: 'g t', text: 'frame.tasks', icon: List, scope: 'read' },
+  { path: '/executions', keys: 'g r', text: 'frame.runs', icon: Activity, scope: 'read' },
+  { path: '/deliveries', keys: 'g d', text: 'frame.deliveries', icon: Send, scope: 'read' },
+  { path: '/audit', keys: 'g a', text: 'frame.audit', icon: History, scope: 'admin' },
+  { path: '/settings', keys: 'g s', text: 'frame.settings', icon: Settings, scope: 'read' },
 ] as const;
 
 function ConnectionLine(): ReactNode {
@@ -57,13 +57,10 @@ export function Frame({ children }: { readonly children: ReactNode }): ReactNode
   const taskCount = useUsage().data?.tasks;
   const [path, navigate] = useLocation();
   useFocusInSight();
+  const allowed = places.filter(({ scope }) => scopes.includes(scope));
   useShortcuts({
-    n: () => navigate('/new'),
-    'g t': () => navigate('/tasks'),
-    'g r': () => navigate('/executions'),
-    'g d': () => navigate('/deliveries'),
-    'g a': () => navigate('/audit'),
-    'g s': () => navigate('/settings'),
+    ...(scopes.includes('write') ? { n: () => navigate('/new') } : {}),
+    ...Object.fromEntries(allowed.map((place) => [place.keys, () => navigate(place.path)])),
   });
   return (
     <div className="frame">
@@ -75,20 +72,18 @@ export function Frame({ children }: { readonly children: ReactNode }): ReactNode
           <Meerkat />
           Meerkat
         </Link>
-        {places
-          .filter(({ scope }) => scopes.includes(scope))
-          .map(({ path: place, text, icon: Icon }) => (
-            <Link
-              key={place}
-              href={place}
-              className="place"
-              aria-current={path === place || path.startsWith(`${place}/`) ? 'page' : undefined}
-            >
-              <Icon strokeWidth={1.75} aria-hidden="true" />
-              {t(text)}
-              {place === '/tasks' && taskCount !== undefined && <span className="count num">{number(taskCount)}</span>}
-            </Link>
-          ))}
+        {allowed.map(({ path: place, text, icon: Icon }) => (
+          <Link
+            key={place}
+            href={place}
+            className="place"
+            aria-current={path === place || path.startsWith(`${place}/`) ? 'page' : undefined}
+          >
+            <Icon strokeWidth={1.75} aria-hidden="true" />
+            {t(text)}
+            {place === '/tasks' && taskCount !== undefined && <span className="count num">{number(taskCount)}</span>}
+          </Link>
+        ))}
         <div className="foot small muted">
           <Budget />
           <Link href="/settings/you">
@@ -104,7 +99,7 @@ export function Frame({ children }: { readonly children: ReactNode }): ReactNode
         {children}
       </main>
       <CommandPalette />
-      <KeyList />
+      <KeyList goTo={allowed.map(({ keys }) => keys)} />
     </div>
   );
 }

@@ -14,13 +14,14 @@ const keys = [
   ['p', 'keys.pause'],
   ['r', 'keys.run'],
   ['e', 'keys.edit'],
-  ['g t  g r  g d  g a  g s', 'keys.go'],
+  ['go', 'keys.go'],
   ['Ctrl K', 'keys.commands'],
   ['Ctrl S', 'keys.save'],
   ['Esc', 'keys.back'],
 ] as const;
 
-export function KeyList(): ReactNode {
+/** `goTo`: the keys of the pages that the role may open. */
+export function KeyList({ goTo }: { readonly goTo: readonly string[] }): ReactNode {
   const { t } = useTexts();
   const [isOpen, setOpen] = useState(false);
   const [isOn, setOn] = useState(areShortcutsOn);
@@ -36,7 +37,7 @@ export function KeyList(): ReactNode {
               {keys.map(([key, text]) => (
                 <tr key={key}>
                   <td>
-                    {key.split('  ').map((one) => (
+                    {(key === 'go' ? goTo : key.split('  ')).map((one) => (
                       <span key={one}>
                         <kbd>{one}</kbd>{' '}
                       </span>
