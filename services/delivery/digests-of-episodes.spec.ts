@@ -110,7 +110,11 @@ class Service {
     const issue = this.#issues[Number(place) - 1];
     if (issue?.isThere !== true) return answer(404, {});
     if (method === 'GET') {
-      return answer(200, { transitions: [{ id: '31', name: 'Done', to: { statusCategory: { key: 'done' } } }] });
+      const fields = { status: { statusCategory: { key: issue.isOpen ? 'new' : 'done' } } };
+      return answer(200, {
+        fields,
+        transitions: [{ id: '31', name: 'Done', to: { statusCategory: { key: 'done' } } }],
+      });
     }
     if (/\/comments?$/.test(pathname)) {
       this.done.push('told again');

@@ -62,7 +62,7 @@ describe('what is over, of an episode whose issue nobody remembers,', () => {
     expect(asked.map((one) => one.replace(/^(\w+) .*?\/(search.*|issue\/.*)$/, '$1 $2'))).toEqual([
       expect.stringMatching(/^POST search/),
       'POST issue/OPS-24/comment',
-      'GET issue/OPS-24/transitions',
+      'GET issue/OPS-24',
       'POST issue/OPS-24/transitions',
     ]);
     expect(new Set(verdicts.map(({ verdict }) => verdict.state))).toEqual(new Set(['delivered']));

@@ -125,7 +125,7 @@ describe('code that', () => {
     ['returns nothing', 'not_boolean', 'const a = 1; return;', /nothing/],
     ['waits for what never comes', 'never_settled', 'return new Promise(() => {});', /./],
     ['loops for ever', 'cpu_limit', 'while (true) {}', /./],
-    ['eats memory', 'memory_limit', 'const all = []; while (true) all.push(new Array(1000).fill(1));', /./],
+    ['eats memory', 'memory_limit', 'const all = []; while (true) all.push(new Uint8Array(1000000).fill(1));', /./],
     ['recurses for ever', 'stack_limit', 'const f = (n) => f(n + 1) + 1; return f(0) > 0;', /./],
     ['talks without end', 'output_limit', "while (true) console.log('x'.repeat(1000));", /./],
     ['keeps too much', 'state_limit', "page.state.all = 'x'.repeat(20000); return true;", /./],

@@ -1,20 +1,20 @@
 /** Jira: a notification as an issue, on which later ones of the episode comment, and which closes with what is over. */
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Json } from '#runtime/json';
 import {
   httpChannel,
+  refusal,
   type BuildContext,
   type HttpBatch,
   type HttpOutgoing,
   type NothingToSend,
   type Notification,
-  type Receipt,
 } from '../channel.js';
 import { eachEpisode, episodeWord } from '../episode.js';
 import { basic, below, getRequest, jsonRequest } from '../http-request.js';
 import { characters, shortened } from '../text-limits.js';
 import { detailsOf, pageOf, textOf, titleOf } from '../texts.js';
-import { issueRequests } from '../tracked-issue.js';
+import { issueRequests, type Requests } from '../tracked-issue.js';
 import { textAt } from '../vendor-answers.js';
 import { classifyJira } from './classify.js';
 import { jiraDeclaration } from './declaration.js';
@@ -40,17 +40,36 @@ function documentOf({ email }: JiraConfig, text: string, links: readonly string[
   };
 }
 
-/** The id of the transition that closes an issue, among those that it has now. */
-function closingOf({ closeTransition }: JiraConfig, receipt: Receipt | null | undefined): string | null {
-  const found = receipt?.['transitions'];
-  for (const one of Array.isArray(found) ? found : []) {
-    if (!Array.isArray(one)) continue;
-    const [id, name, category] = one.map(String);
-    const isIt =
-      closeTransition === undefined ? category === 'done' : name?.toLowerCase() === closeTransition.toLowerCase();
-    if (id !== undefined && isIt) return id;
+/** What an issue is given that is asked for its transitions: each with id, name and the category of the status it leads into. */
+const asked = z.object({
+  transitions: z.array(z.tuple([z.string(), z.string(), z.string()])),
+  /** Absent: it was asked by an earlier version. */
+  isDone: z.boolean().optional(),
+});
+
+/** Ends an issue that is not done already. */
+function* closing(
+  { closeTransition }: JiraConfig,
+  ask: HttpOutgoing,
+  close: (transitionId: string) => HttpOutgoing,
+): Requests {
+  const issue = asked.safeParse(yield ask).data;
+  // Somebody deleted it, or closed it.
+  if (issue === undefined || issue.isDone === true) return undefined;
+  const wanted = closeTransition?.toLowerCase();
+  const found = issue.transitions.find(([, name, category]) =>
+    wanted === undefined ? category === 'done' : name.toLowerCase() === wanted,
+  );
+  if (found !== undefined) {
+    yield close(found[0]);
+    return undefined;
   }
-  return null;
+  const names = issue.transitions.map(([, name]) => `“${name}”`).join(', ');
+  const has = names === '' ? 'it has none that the token may use' : `it has ${names}`;
+  const lacks =
+    closeTransition === undefined ? 'none that leads into a status of the category done' : `no “${closeTransition}”`;
+  const message = `The issue has the comment and stays open: among its transitions is ${lacks} (${has}); set closeTransition to one of them.`;
+  return refusal({ method: 'POST', url: '' }, 'nothing_closes_it', message);
 }
 
 function buildJira(
@@ -89,12 +108,12 @@ function buildJira(
       search: { ...search, step: 'search' },
       create,
       comment: (key) => ({ ...jsonRequest(at(key, '/comment'), { body: description }, headers), step: 'comment' }),
-      *close(key) {
-        const transitions = at(key, '/transitions');
-        const id = closingOf(config, yield { ...getRequest(transitions, headers), step: 'transitions' });
-        if (id !== null) yield { ...jsonRequest(transitions, { transition: { id } }, headers), step: 'close' };
-        return undefined;
-      },
+      close: (key) =>
+        closing(
+          config,
+          { ...getRequest(`${at(key, '')}?fields=status&expand=transitions`, headers), step: 'transitions' },
+          (id) => ({ ...jsonRequest(at(key, '/transitions'), { transition: { id } }, headers), step: 'close' }),
+        ),
       keyIn: (receipt) => textAt(receipt, 'key'),
       noIssue: 'No issue of this episode was found in the project, so there is none to close.',
     },

@@ -10,15 +10,24 @@ function listAt(body: JsonObject | null, name: string): readonly JsonObject[] {
   return Array.isArray(list) ? list.filter((one) => isJsonObject(one)) : [];
 }
 
+function objectAt(value: JsonObject | null, name: string): JsonObject | null {
+  const found = value?.[name];
+  return isJsonObject(found) ? found : null;
+}
+
 /** Id, name and the category of the status that it leads to. */
 function transitionsOf({ body }: VendorAnswer): string[][] {
   return listAt(body, 'transitions')
     .slice(0, mostTransitions)
     .map((one) => {
-      const to = isJsonObject(one['to']) ? one['to'] : null;
-      const category = isJsonObject(to?.['statusCategory']) ? to['statusCategory'] : null;
+      const category = objectAt(objectAt(one, 'to'), 'statusCategory');
       return [textAt(one, 'id') ?? '', textAt(one, 'name') ?? '', textAt(category, 'key') ?? ''];
     });
+}
+
+function isDone({ body }: VendorAnswer): boolean {
+  const fields = objectAt(body, 'fields');
+  return textAt(objectAt(objectAt(fields, 'status'), 'statusCategory'), 'key') === 'done';
 }
 
 export const classifyJira = classifyAs({
@@ -32,7 +41,7 @@ export const classifyJira = classifyAs({
   receiptOf(answer) {
     const { step, status, body } = answer;
     if (status >= 300) return step === 'comment' ? deletedIssue : null;
-    if (step === 'transitions') return { transitions: transitionsOf(answer) };
+    if (step === 'transitions') return { transitions: transitionsOf(answer), isDone: isDone(answer) };
     const key = textAt(step === 'search' ? listAt(body, 'issues')[0] : body, 'key');
     return key === null || step === 'comment' ? null : { key };
   },

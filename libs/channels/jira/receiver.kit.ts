@@ -64,11 +64,13 @@ function operationsAt(base: string, search: string, description: z.ZodType, head
     },
     {
       method: 'GET',
-      address: place('/issue/OPS-24/transitions'),
+      address: place('/issue/OPS-24'),
       headers,
       reply: {
         status: 200,
         body: {
+          key: 'OPS-24',
+          fields: { status: { statusCategory: { key: 'new' } } },
           transitions: [
             { id: '11', name: 'Start', to: { statusCategory: { key: 'indeterminate' } } },
             { id: '31', name: 'Done', to: { statusCategory: { key: 'done' } } },
