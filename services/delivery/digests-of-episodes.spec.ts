@@ -208,8 +208,8 @@ describe.each(keepers)('a digest by %s', (type) => {
   });
 });
 
-describe.each(['github_issue', 'jira'] as const)('where somebody deleted an issue in %s,', (type) => {
-  it('what follows is told in a new one, which what is over closes', async () => {
+describe.each(['github_issue', 'jira'] as const)('an episode whose issue in %s somebody deleted', (type) => {
+  it('goes on in a new one, which its end closes', async () => {
     const service = new Service(type);
     const began = message('triggered', 'condition:1');
     await send(type, service, began);
@@ -223,7 +223,7 @@ describe.each(['github_issue', 'jira'] as const)('where somebody deleted an issu
     expect([service.done.at(-1), service.openCount]).toEqual(['closed', 0]);
   });
 
-  it('a digest tells of the episodes behind it all the same', async () => {
+  it('keeps no digest from telling of the episodes behind it', async () => {
     const service = new Service(type);
     const began = message('triggered', 'condition:1');
     await send(type, service, began);
