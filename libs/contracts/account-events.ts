@@ -12,7 +12,7 @@ import {
 import { idSchema, storedTimestamp } from './common.js';
 import { defineEvent, type EventOf } from './event.js';
 
-type FirstKey = Omit<KeyDocument, 'createdAt' | 'revokedAt' | 'successorId' | 'allowedCidrs'> &
+type FirstKey = Omit<KeyDocument, 'createdAt' | 'createdBy' | 'revokedAt' | 'successorId' | 'allowedCidrs'> &
   Partial<Pick<KeyDocument, 'allowedCidrs'>>;
 
 type LaterOfSession = 'idleExpiresAt' | 'epoch' | 'provider';
@@ -87,7 +87,7 @@ export const accountEvents = [
   defineEvent('key.created', {
     version: 1,
     schema: z.object({
-      key: keyDocument.omit({ createdAt: true, revokedAt: true, successorId: true }),
+      key: keyDocument.omit({ createdAt: true, createdBy: true, revokedAt: true, successorId: true }),
       createdBy: z.string(),
     }),
     // The first keys had no ranges.

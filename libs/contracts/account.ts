@@ -60,6 +60,11 @@ export const keyDocument = z.object({
   /** HMAC-SHA-256 of the whole key with the instance's pepper, base64url. */
   hash: z.string(),
   createdAt: storedTimestamp.describe('When it was made.'),
+  createdBy: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe('Who made it: `user:` and a member, `key:` and another key, or `system:`. null: it is not known.'),
   expiresAt: storedTimestamp.nullable().describe('null: never.'),
   /** Where it may be used from; none: from everywhere. */
   allowedCidrs: z.array(z.string()).default([]).describe('Where it may be used from; none: from everywhere.'),
@@ -99,7 +104,9 @@ export const keyInput = z.strictObject({
 export type KeyInput = z.infer<typeof keyInput>;
 
 /** The answer to `account.create_key`: the only one that holds the key in clear. */
-export const createdKey = apiKey.extend({ key: z.string().describe('The key. It is shown this once.') });
+export const createdKey = apiKey.extend({
+  key: z.string().describe('The key. Only `reveal` shows it again, and not where KEYS_SHOW_ONCE is set.'),
+});
 export type CreatedKey = z.infer<typeof createdKey>;
 
 /** The payload of `account.show_key`, which answers `apiKey` (not_found for a revoked one). */

@@ -3,13 +3,14 @@ import { Readable } from 'node:stream';
 import { Inject, Injectable, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { from, lastValueFrom, type Observable } from 'rxjs';
+import type { Principal } from './api-key.js';
 import { Budgets } from './budgets.js';
 import { encodeJson } from './encode-json.js';
 import { errorAnswer, type Answer } from './envelope.js';
 import { toAppError } from './failures.js';
 import { FrontDoor } from './front-door.js';
 import { idempotencyKey, type IdempotencyRecords, type StoredAnswer } from './idempotency.js';
-import { declarationOf, parseCall, signalOf, type RouteCall, type RouteDeclaration } from './route.js';
+import { declarationOf, parseCall, signalOf, type Access, type RouteCall, type RouteDeclaration } from './route.js';
 
 export const IDEMPOTENCY_RECORDS = Symbol('IdempotencyRecords');
 
@@ -31,9 +32,8 @@ export class AnswerInterceptor implements NestInterceptor {
   async #answer(request: FastifyRequest, reply: FastifyReply, next: CallHandler<Answer>): Promise<string | Readable> {
     const declaration = declarationOf(request);
     if (declaration === undefined) throw new Error('a route without a declaration');
-    // What an administrator was answered (a key, a link of invitation) is for nobody else who knows what was asked.
-    const isForAskerAlone = ['admin', 'operator'].includes(declaration.access);
-    const key = request.method === 'POST' ? idempotencyKey(request.headers['idempotency-key']) : null;
+    const sent = request.method === 'POST' ? idempotencyKey(request.headers['idempotency-key']) : null;
+    const key = declaration.isDoneAnew === true ? null : sent;
     const ending = (): AbortSignal => AbortSignal.any([signalOf(reply), this.frontDoor.stopSignal]);
     const call = parseCall(declaration, request, ending, {
       isStillAllowed: () => this.frontDoor.stillAllows(request),
@@ -42,7 +42,7 @@ export class AnswerInterceptor implements NestInterceptor {
     const answer =
       key === null || request.principal === null
         ? await run(request, call, next)
-        : await this.#once(request, reply, call, { key, isForAskerAlone }, next);
+        : await this.#once(request, reply, { call, key, access: declaration.access }, next);
     reply.code(answer.status).headers(answer.headers);
     return answer.body;
   }
@@ -50,8 +50,11 @@ export class AnswerInterceptor implements NestInterceptor {
   async #once(
     request: FastifyRequest,
     reply: FastifyReply,
-    call: RouteCall<RouteDeclaration>,
-    { key, isForAskerAlone }: { readonly key: string; readonly isForAskerAlone: boolean },
+    {
+      call,
+      key,
+      access,
+    }: { readonly call: RouteCall<RouteDeclaration>; readonly key: string; readonly access: Access },
     next: CallHandler<Answer>,
   ): Promise<StoredAnswer> {
     const { organizationId, actor } = call.context;
@@ -59,7 +62,7 @@ export class AnswerInterceptor implements NestInterceptor {
       request.method,
       request.url,
       request.body ?? null,
-      ...(isForAskerAlone ? [actor] : []),
+      ...askersOwn(access, actor, request.principal),
     ]);
     const { answer, replayed } = await this.records.once({ organizationId, key, content }, async (attempt) => {
       try {
@@ -75,6 +78,15 @@ export class AnswerInterceptor implements NestInterceptor {
     if (replayed) reply.header('idempotent-replayed', 'true');
     return answer;
   }
+}
+
+/**
+ * What an administrator was answered (a key, a link of invitation) is for nobody else who knows what was asked; what a person was
+ * answered about themselves (a cookie, recovery codes) is for their session alone.
+ */
+function askersOwn(access: Access, actor: string, principal: Principal | null): readonly string[] {
+  if (access === 'session') return [actor, principal?.sessionId ?? ''];
+  return ['admin', 'operator'].includes(access) ? [actor] : [];
 }
 
 type Encoded = Omit<StoredAnswer, 'body'> & { readonly body: string | Readable };

@@ -54,6 +54,14 @@ describe('idempotency records', () => {
     expect(again).toEqual({ answer, replayed: true });
   });
 
+  it('keep no cookie: who reads what is stored is signed in by none', async () => {
+    const headers = { etag: '"0"', 'set-cookie': 'meerkat_session=canary' };
+    const first = await processOf().once(asked('cookie'), async () => ({ ...answer, headers }));
+    expect(first).toEqual({ answer: { ...answer, headers }, replayed: false });
+    const again = await processOf().once(asked('cookie'), () => Promise.reject(new Error('must not run again')));
+    expect(again).toEqual({ answer, replayed: true });
+  });
+
   it('that tell of a task are gone once another process has dropped its key, for the process that wrote them too', async () => {
     const taskId = 'ntf_01m88pq11g2wz9yy0m5k6jjx69';
     const here = processOf();

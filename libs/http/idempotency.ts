@@ -79,6 +79,11 @@ export function idempotencyKey(header: string | readonly string[] | undefined): 
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('base64url');
 
+/** A cookie is of the answer that went out, and of no other: nobody else is signed in by what is stored. */
+function keptHeaders(headers: StoredAnswer['headers']): StoredAnswer['headers'] {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'set-cookie'));
+}
+
 /** Answers hold addresses and new secrets: they are sealed before they are stored. */
 const sealedPaths = ['body'];
 const sealScope = 'idempotency';
@@ -207,13 +212,15 @@ export function createIdempotencyRecords(
           const answer = await execute({ key, startedAtMs: known.startedAtMs });
           const ownerId = ownerOf(organizationId, content, answer);
           const { body } = await vault.seal(ownerId, sealScope, { body: answer.body }, sealedPaths);
-          const { status, headers } = answer;
+          const { status } = answer;
+          const headers = keptHeaders(answer.headers);
           budget.spend(organizationId, JSON.stringify([headers, body ?? '']).length);
           await settle(known, { worker: memberId, ownerId, answer: { status, headers, body: body ?? '' } });
           // A worker that was presumed dead answers as the process that took over did.
           const { live } = await look(id);
           const kept = live === null ? null : await replay(organizationId, live);
-          if (kept !== null && !isDeepStrictEqual(kept, answer)) return { answer: kept, replayed: true };
+          if (kept !== null && !isDeepStrictEqual(kept, { ...answer, headers }))
+            return { answer: kept, replayed: true };
           return { answer, replayed: false };
         } catch (error) {
           void giveBack(known);

@@ -89,6 +89,8 @@ export interface RouteDeclaration {
   readonly reads?: (query: Readonly<Record<string, unknown>>) => readonly string[];
   /** Operators are let in though the budget that pays for them is used up: by this it is made larger. */
   readonly raisesBudget?: true;
+  /** Each time counts: an Idempotency-Key replays nothing. */
+  readonly isDoneAnew?: true;
   /** Left out of the OpenAPI document: pages and probes. */
   readonly hidden?: boolean;
 }

@@ -30,7 +30,13 @@ export const keysProjection: Projected = {
     const { at } = recorded.metadata;
     switch (event.type) {
       case 'key.created':
-        return { ...event.data.key, createdAt: at, revokedAt: null, successorId: null } satisfies KeyDocument;
+        return {
+          ...event.data.key,
+          createdAt: at,
+          createdBy: event.data.createdBy,
+          revokedAt: null,
+          successorId: null,
+        } satisfies KeyDocument;
       case 'key.rotated': {
         const { id, endsAt: expiresAt, successorId } = event.data;
         return document === null || document['id'] !== id ? document : { ...document, expiresAt, successorId };

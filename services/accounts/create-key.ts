@@ -51,7 +51,11 @@ export async function recordKey(
     from: 'all',
   });
   if (position !== null) await ports.keyCopies.keep(fields.organizationId, fields.id, text);
-  return { key: { ...key, createdAt: metadata.at, revokedAt: null }, revoked: state.status === 'revoked', position };
+  return {
+    key: { ...key, createdAt: metadata.at, createdBy: asking.actor, revokedAt: null },
+    revoked: state.status === 'revoked',
+    position,
+  };
 }
 
 /** A new key of an organisation; the answer alone holds its text. Rejects with `expires_in_past`. */

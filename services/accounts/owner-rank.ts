@@ -1,4 +1,4 @@
-/** Whether something is asked by an owner: signed in, or by a key that an owner has made. */
+/** Who stands behind what is asked: a member who is signed in, or who made the key. */
 import type { RequestContext } from '#bus/bus';
 import type { RecordedEvent } from '#event-store/event-store';
 import { decodeEvent } from '#eventing/codec';
@@ -20,20 +20,27 @@ async function makerOf({ eventStore }: Pick<AccountPorts, 'eventStore'>, keyId: 
   return event?.type === 'key.created' ? event.data.createdBy : null;
 }
 
+/** At the beginning of those that made one another: the member; `system`: the setup, and who has the command line. null: nobody known. */
+export async function standsBehind(
+  ports: Pick<AccountPorts, 'eventStore'>,
+  actor: string,
+): Promise<{ readonly memberId: string } | 'system' | null> {
+  let maker: string | null = actor;
+  for (let step = 0; step < mostMakers && maker !== null; step += 1) {
+    const [kind, id = '']: readonly string[] = maker.split(':');
+    if (kind === 'system') return 'system';
+    if (kind === 'user') return { memberId: id };
+    maker = kind === 'key' ? await makerOf(ports, id) : null;
+  }
+  return null;
+}
+
 export async function isByOwner(
   ports: AccountPorts,
   { actor, organizationId }: Pick<RequestContext, 'actor' | 'organizationId'>,
 ): Promise<boolean> {
-  let maker: string | null = actor;
-  for (let step = 0; step < mostMakers && maker !== null; step += 1) {
-    const [kind, id = '']: readonly string[] = maker.split(':');
-    // The setup, and who has the command line.
-    if (kind === 'system') return true;
-    if (kind === 'user') {
-      const found = await findMember(ports, organizationId, id);
-      return found?.member.status === 'active' && found.member.role === 'owner';
-    }
-    maker = kind === 'key' ? await makerOf(ports, id) : null;
-  }
-  return false;
+  const who = await standsBehind(ports, actor);
+  if (who === null || who === 'system') return who === 'system';
+  const found = await findMember(ports, organizationId, who.memberId);
+  return found?.member.status === 'active' && found.member.role === 'owner';
 }

@@ -1,8 +1,9 @@
 /** Reads one API key from its stream, by its id: the view finds keys by their public id. */
 import type { ApiKey } from '#contracts/account';
+import { decodeEvent } from '#eventing/codec';
 import { foldStream } from '#eventing/fold-stream';
 import { notFound } from '#runtime/errors';
-import { keyDecider, keyStream } from './domain/api-key.js';
+import { keyDecider, keyStream, type KeyEvent } from './domain/api-key.js';
 import type { KeyPorts } from './ports.js';
 
 /** Rejects with `not_found`, for a revoked key and another organisation's too. */
@@ -10,5 +11,8 @@ export async function showKey({ eventStore }: KeyPorts, organizationId: string, 
   const { state, recorded } = await foldStream(eventStore, keyDecider, keyStream(keyId));
   if (state.status !== 'active' || state.key.organizationId !== organizationId) throw notFound('API key');
   const { hash: _, ...key } = state.key;
-  return { ...key, createdAt: recorded[0]?.metadata.at ?? '', revokedAt: null };
+  const [made] = recorded;
+  const event = made === undefined ? null : decodeEvent<KeyEvent>(made);
+  const createdBy = event?.type === 'key.created' ? event.data.createdBy : null;
+  return { ...key, createdAt: made?.metadata.at ?? '', createdBy, revokedAt: null };
 }

@@ -107,7 +107,8 @@ export const revealKey = route({
   operationId: 'revealKey',
   summary: 'See a key again',
   description:
-    'For owners who are signed in, with their password; each time is on record. With KEYS_SHOW_ONCE it is refused: 403 `reveal_disabled`.',
+    'For owners who are signed in, with their password; each time is on record, also under one Idempotency-Key. With KEYS_SHOW_ONCE it is refused: 403 `reveal_disabled`.',
+  isDoneAnew: true,
   tag: 'Keys',
   access: 'session',
   ids: key,

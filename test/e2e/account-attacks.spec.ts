@@ -209,23 +209,6 @@ describe('a link that was sent', () => {
   });
 });
 
-describe('an answer that was kept for a repeat', () => {
-  it('is for who asked, where administrators ask: nobody else gets the key or the link that it holds', async () => {
-    const owner = await signIn(installation);
-    const admin = await addPerson(installation, 'admin');
-    const asked: readonly (readonly [string, object])[] = [
-      ['/api/keys', { name: 'deploy', scopes: ['operator'] }],
-      ['/api/members', { email: 'second.owner@example.com', role: 'owner' }],
-    ];
-    for (const [path, json] of asked) {
-      const headers = { 'idempotency-key': `known ${path}` };
-      const first = await owner.send(path, { json, headers });
-      expect([first.status, (await owner.send(path, { json, headers })).text]).toEqual([201, first.text]);
-      expect(told(await admin.send(path, { json, headers }))).toEqual([409, 'idempotency_conflict']);
-    }
-  });
-});
-
 describe('a request that says where it comes from', () => {
   it('is not believed, so that a key which is good from some networks is good from no other', async () => {
     const json = { name: 'office', scopes: ['read'], allowedCidrs: ['192.0.2.0/24', '2001:db8::/32'] };
@@ -295,6 +278,35 @@ describe('a key', () => {
       expect((await installation.api.send(`/api/members/${id}`, { method: 'PATCH', json, key: reading })).status).toBe(
         403,
       );
+    }
+  });
+});
+
+describe('one who was an operator', () => {
+  it('has no key of an operator any more: made by them, by a key of theirs, or in the place of one', async () => {
+    const owner = await signIn(installation);
+    for (const [method, json] of [
+      ['PATCH', { operator: false }],
+      ['DELETE', undefined],
+    ] as const) {
+      const person = await addPerson(installation, 'admin');
+      const change = { method: 'PATCH', json: { operator: true } };
+      expect((await owner.send(`/api/members/${person.id}`, change)).status).toBe(200);
+      const key = await keyOf(person, ['operator', 'admin']);
+      const ask = (path: string, json: object): Promise<Reply> => installation.api.send(path, { json, key });
+      const byKey = withKey.parse((await ask('/api/keys', { name: 'next', scopes: ['operator', 'admin'] })).body).data;
+      const inPlace = withKey.parse((await ask(`/api/keys/${byKey.id}/rotate`, {})).body).data;
+      const others = await keyOf(person, ['admin']);
+      const asking = (each: string): Promise<Reply> => installation.api.send('/api/organizations', { key: each });
+      expect((await asking(inPlace.key)).status).toBe(200);
+      expect((await owner.send(`/api/members/${person.id}`, { method, json })).status).toBe(200);
+      for (const each of [key, byKey.key, inPlace.key]) {
+        expect(told(await asking(each))).toEqual([401, 'invalid_api_key']);
+      }
+      const left = await installation.api.send('/api/keys?limit=100', { key: others });
+      expect(left.body).toMatchObject({
+        data: expect.arrayContaining([expect.objectContaining({ createdBy: `user:${person.id}` })]),
+      });
     }
   });
 });

@@ -35,8 +35,18 @@ describe('the command keys list', () => {
     process.env['MEERKAT_API_KEY'] = 'mk_a';
     try {
       const [head = '', ...rows] = (await call('keys', 'list')).out.trimEnd().split('\n');
-      expect(head.split(/ {2,}/)).toEqual(['id', 'key', 'scopes', 'made', 'expires', 'last used', 'networks', 'name']);
-      expect(rows.map((row) => row.split(/ {2,}/).slice(4, 7))).toEqual([
+      expect(head.split(/ {2,}/)).toEqual([
+        'id',
+        'key',
+        'scopes',
+        'made',
+        'by',
+        'expires',
+        'last used',
+        'networks',
+        'name',
+      ]);
+      expect(rows.map((row) => row.split(/ {2,}/).slice(5, 8))).toEqual([
         [`${past.expiresAt} (expired)`, past.lastUsedAt, '10.0.0.0/8,192.0.2.1'],
         ['–', '–', '–'],
         [future.expiresAt, '–', '–'],

@@ -54,6 +54,7 @@ const listedKey = z.looseObject({
   name: z.string(),
   scopes: z.array(z.string()),
   createdAt: z.string(),
+  createdBy: z.string().nullable().default(null),
   expiresAt: z.string().nullable(),
   lastUsedAt: z.string().nullable(),
   allowedCidrs: z.array(z.string()),
@@ -80,7 +81,17 @@ function shownEnd(expiresAt: string | null): string {
 function keyRow({ id, publicId, scopes, allowedCidrs, ...key }: z.infer<typeof listedKey>): readonly string[] {
   const networks = allowedCidrs.length === 0 ? '–' : allowedCidrs.join(',');
   const [end, lastUse] = [shownEnd(key.expiresAt), key.lastUsedAt ?? '–'];
-  return [id, `mk_${publicId}_…`, scopes.join(','), key.createdAt, end, lastUse, networks, key.name].map(plain);
+  return [
+    id,
+    `mk_${publicId}_…`,
+    scopes.join(','),
+    key.createdAt,
+    key.createdBy ?? '–',
+    end,
+    lastUse,
+    networks,
+    key.name,
+  ].map(plain);
 }
 
 function addOnline(keys: Command): void {
@@ -93,7 +104,9 @@ function addOnline(keys: Command): void {
     .action(async ({ json }: Pick<KeyOptions, 'json'>) => {
       const all = await listAll(readClientSettings());
       if (json === true) return printJson(all);
-      printResult(table(['id', 'key', 'scopes', 'made', 'expires', 'last used', 'networks', 'name'], all.map(keyRow)));
+      printResult(
+        table(['id', 'key', 'scopes', 'made', 'by', 'expires', 'last used', 'networks', 'name'], all.map(keyRow)),
+      );
     });
   keys
     .command('revoke')

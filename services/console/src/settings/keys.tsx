@@ -12,8 +12,10 @@ import { useKept } from '../frame/kept.js';
 import { PasswordDialog } from '../frame/password-dialog.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
 import { useFailureToast, useToast } from '../frame/toasts.js';
+import { useSession } from '../session/session.js';
 import { RelativeTime } from '../text/time.js';
 import { useTexts } from '../text/text.js';
+import { useMembers } from './use-members.js';
 
 const keysKey = ['keys'] as const;
 const scopes = ['read', 'write', 'execute', 'admin'] as const;
@@ -162,8 +164,16 @@ function NewKey({ onMade }: { readonly onMade: (made: ShownKey) => void }): Reac
   );
 }
 
-function Row({ apiKey, onShown }: { readonly apiKey: ApiKey; readonly onShown: (shown: ShownKey) => void }): ReactNode {
+interface RowProps {
+  readonly apiKey: ApiKey;
+  /** Whose it is, as people call them. */
+  readonly maker: string;
+  readonly onShown: (shown: ShownKey) => void;
+}
+
+function Row({ apiKey, maker, onShown }: RowProps): ReactNode {
   const { t } = useTexts();
+  const { role } = useSession();
   const client = useQueryClient();
   const toast = useToast();
   const failed = useFailureToast();
@@ -195,6 +205,9 @@ function Row({ apiKey, onShown }: { readonly apiKey: ApiKey; readonly onShown: (
       <td>
         <bdi>{apiKey.name}</bdi>
       </td>
+      <td>
+        <bdi>{maker}</bdi>
+      </td>
       <td className="mono">mk_{apiKey.publicId}_••••</td>
       <td>
         {apiKey.scopes.map((scope) => (
@@ -219,12 +232,14 @@ function Row({ apiKey, onShown }: { readonly apiKey: ApiKey; readonly onShown: (
       <td>
         {!isDead && (
           <div className="bar">
-            <PasswordDialog
-              label={t('copy.do')}
-              error={reveal.error}
-              isBusy={reveal.isPending}
-              onPassword={(password, close) => reveal.mutate(password, { onSuccess: close })}
-            />
+            {role === 'owner' && (
+              <PasswordDialog
+                label={t('copy.do')}
+                error={reveal.error}
+                isBusy={reveal.isPending}
+                onPassword={(password, close) => reveal.mutate(password, { onSuccess: close })}
+              />
+            )}
             <button type="button" className="button plain" disabled={rotate.isPending} onClick={() => rotate.mutate()}>
               {t('apiKeys.rotate')}
             </button>
@@ -248,6 +263,13 @@ export function Keys(): ReactNode {
     queryKey: keysKey,
     queryFn: () => answerOf(api.GET('/api/keys', { params: { query: { limit: 100 } } })),
   });
+  const members = useMembers().data?.data ?? [];
+  const makerOf = (by: string | null): string => {
+    const [kind, id] = by?.split(':') ?? [];
+    if (kind === 'user') return members.find((one) => one.id === id)?.email ?? t('apiKeys.byNobodyHere');
+    if (kind === 'key') return keys.data?.data.find((one) => one.id === id)?.name ?? t('apiKeys.byKey');
+    return '–';
+  };
   return (
     <div className="stack">
       <p>
@@ -265,6 +287,7 @@ export function Keys(): ReactNode {
         label={t('settings.keys')}
         heads={[
           t('apiKeys.name'),
+          t('apiKeys.by'),
           t('apiKeys.key'),
           t('apiKeys.may'),
           t('apiKeys.from'),
@@ -274,7 +297,7 @@ export function Keys(): ReactNode {
         ]}
       >
         {(keys.data?.data ?? []).map((apiKey) => (
-          <Row key={apiKey.id} apiKey={apiKey} onShown={setShown} />
+          <Row key={apiKey.id} apiKey={apiKey} maker={makerOf(apiKey.createdBy)} onShown={setShown} />
         ))}
       </DataTable>
       <p className="small muted">{rich('apiKeys.audited', { a: (words) => <Link href="/audit">{words}</Link> })}</p>

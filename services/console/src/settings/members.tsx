@@ -1,7 +1,7 @@
 /** People of the organisation: invited, given roles, removed. */
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import { answerOf, api, dataOf } from '../api/client.js';
+import { api, dataOf } from '../api/client.js';
 import { ConfirmButton } from '../frame/confirm.js';
 import { DataTable } from '../frame/data-table.js';
 import { CopyField } from '../frame/copy-field.js';
@@ -9,10 +9,10 @@ import { ProblemNotice } from '../frame/problem-notice.js';
 import { useFailureToast, useToast } from '../frame/toasts.js';
 import { RelativeTime } from '../text/time.js';
 import { useTexts } from '../text/text.js';
+import { membersKey, useMembers } from './use-members.js';
 
 const roles = ['owner', 'admin', 'editor', 'viewer'] as const;
 type Role = (typeof roles)[number];
-const membersKey = ['members'] as const;
 
 function RoleSelect(props: {
   readonly label: string;
@@ -46,10 +46,7 @@ export function Members(): ReactNode {
   const failed = useFailureToast();
   const [email, setEmail] = useState('');
   const [role, setRole] = useState<Role>('editor');
-  const members = useQuery({
-    queryKey: membersKey,
-    queryFn: () => answerOf(api.GET('/api/members', { params: { query: { limit: 100 } } })),
-  });
+  const members = useMembers();
   const refresh = (): void => void client.invalidateQueries({ queryKey: membersKey });
   const invite = useMutation({
     mutationFn: () => dataOf(api.POST('/api/members', { body: { email, role } })),
