@@ -1,6 +1,7 @@
 /** The reader of the API document in a browser: who looks for a field finds the operations that take or give it. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, Locator } from 'playwright-core';
+import { lasting } from '#runtime/probe.kit';
 import { launchChromium, openSeat, type Seat } from './kit/browser.js';
 import { createInstallation } from './kit/create-installation.js';
 import type { Installation } from './kit/installation.js';
@@ -27,13 +28,14 @@ afterAll(async () => {
 /** The browser resolves the whole document before it shows any of it. */
 const readerMs = 90_000;
 
+const nav = (): Locator => seat.page.locator('openapi-explorer nav').getByText('Schedules', { exact: true });
+
 /** The reader, once it shows the document. */
 async function openReader(): Promise<Locator> {
   seat = await openSeat(browser);
   await seat.page.goto(new URL('/docs', installation.url).href);
-  const reader = seat.page.locator('openapi-explorer');
-  await reader.locator('nav').getByText('Schedules', { exact: true }).waitFor({ timeout: readerMs });
-  return reader;
+  await nav().waitFor({ timeout: readerMs });
+  return seat.page.locator('openapi-explorer');
 }
 
 describe('a field of a request in /docs', () => {
@@ -44,6 +46,28 @@ describe('a field of a request in /docs', () => {
     const row = reader.locator('schema-table .tr').filter({ has: seat.page.getByText('name', { exact: true }) });
     await row.first().waitFor();
     expect(await row.first().locator('.key-type').innerText()).toMatch(/^string/);
+  });
+});
+
+describe('the reader in /docs', () => {
+  it('shows the document also where the server takes longer for it than any patience of its own', async () => {
+    seat = await openSeat(browser);
+    let isAsked = false;
+    await seat.page.route('**/api/openapi.json', async (route) => {
+      isAsked = true;
+      await lasting(6_000);
+      await route.continue();
+    });
+    await seat.page.goto(new URL('/docs', installation.url).href);
+    await nav().waitFor({ timeout: readerMs });
+    expect(isAsked).toBe(true);
+  });
+
+  it('says so where the document cannot be loaded', async () => {
+    seat = await openSeat(browser);
+    await seat.page.route('**/api/openapi.json', (route) => route.fulfill({ status: 503, body: '' }));
+    await seat.page.goto(new URL('/docs', installation.url).href);
+    await seat.page.getByRole('alert').getByText('the server answered 503').waitFor();
   });
 });
 

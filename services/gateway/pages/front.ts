@@ -36,7 +36,7 @@ export const docsPage = `<!doctype html>
   </head>
   <body>
     <noscript>The reader needs JavaScript; the document is at <a href="/api/openapi.json">/api/openapi.json</a>.</noscript>
-    <openapi-explorer spec-url="/api/openapi.json" collapse="true" hide-server-selection="true"></openapi-explorer>
+    <openapi-explorer collapse="true" hide-server-selection="true"></openapi-explorer>
   </body>
 </html>
 `;
@@ -86,6 +86,16 @@ const prepare = (spec) => {
 };
 reader.addEventListener('spec-loaded', ({ detail }) => prepare(detail));
 await customElements.whenDefined('openapi-explorer');
-if (reader.resolvedSpec) prepare(reader.resolvedSpec);
 new MutationObserver(widen).observe(reader.shadowRoot, { childList: true, subtree: true });
+// It would give up after five seconds, without a word; a busy server may take longer.
+try {
+  const answer = await fetch('/api/openapi.json');
+  if (!answer.ok) throw new Error('the server answered ' + answer.status);
+  await reader.loadSpec(await answer.json());
+} catch (error) {
+  const said = document.createElement('p');
+  said.setAttribute('role', 'alert');
+  said.textContent = 'The document could not be loaded (' + error.message + '). Reload the page.';
+  document.body.replaceChildren(said);
+}
 `;
