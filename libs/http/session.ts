@@ -67,6 +67,15 @@ export function createSessionVerifier(
     return found.success ? found.data : null;
   };
 
+  /** Under the last of its tokens; null: it was ended by one of them, and so by all. */
+  const latest = async (session: SessionDocument): Promise<SessionDocument | null> => {
+    let last: SessionDocument | null = session;
+    for (let step = 0; step < mostSuccessors && last?.successorId != null; step += 1) {
+      last = await look(last.successorId);
+    }
+    return last;
+  };
+
   const isOver = ({ expiresAt, idleExpiresAt }: SessionDocument): boolean => {
     const now = toTimestamp(clock.now());
     return expiresAt <= now || (idleExpiresAt !== null && idleExpiresAt <= now);
@@ -89,7 +98,8 @@ export function createSessionVerifier(
       if (token === null || token === '') return null;
       const sessionId = hashSessionToken(token, pepper);
       const session = await look(sessionId);
-      const scopes = session === null || isOver(session) ? null : await scopesOf(session);
+      const isOpen = session !== null && !isOver(session) && (await latest(session)) !== null;
+      const scopes = isOpen ? await scopesOf(session) : null;
       if (session === null || scopes === null) return refused(ended);
       if (!readingMethods.includes(method) && !isOwnOrigin(origin, host, publicUrl)) return refused(foreignOrigin);
       const { organizationId, userId, createdAt, successorId } = session;
@@ -99,10 +109,8 @@ export function createSessionVerifier(
     },
 
     async goesOn(sessionId, needed) {
-      let session = await look(sessionId);
-      for (let step = 0; step < mostSuccessors && session?.successorId != null; step += 1) {
-        session = await look(session.successorId);
-      }
+      const known = await look(sessionId);
+      const session = known === null ? null : await latest(known);
       const scopes = session === null || isOver(session) ? null : await scopesOf(session);
       return scopes !== null && needed(scopes);
     },

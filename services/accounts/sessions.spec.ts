@@ -102,11 +102,17 @@ describe('sessions', () => {
     expect(opened.length - closed.length).toBe(2);
   });
 
-  it('are closed as a whole by any of their tokens', async () => {
-    const { token } = (await open()).opened;
-    const next = (await rotateSession(kit.ports, token, 'req_2')).opened;
-    await closeSession(kit.ports, token, 'req_3');
-    for (const one of [token, next.token]) await expect(showSession(kit.ports, one)).rejects.toMatchObject(ended);
+  it.each([0, 1, 2])('are closed as a whole by any of their tokens, such as number %i', async (closing) => {
+    const first = (await open()).opened;
+    const second = (await rotateSession(kit.ports, first.token, 'req_2')).opened;
+    const third = (await rotateSession(kit.ports, second.token, 'req_3')).opened;
+    const tokens = [first.token, second.token, third.token];
+    for (const one of tokens) await showSession(kit.ports, one);
+    await closeSession(kit.ports, tokens[closing] ?? '', 'req_4');
+    for (const one of tokens) {
+      await expect(showSession(kit.ports, one)).rejects.toMatchObject(ended);
+      await expect(rotateSession(kit.ports, one, 'req_5')).rejects.toMatchObject(ended);
+    }
   });
 
   it.each(['', 'x', 'x'.repeat(200), '\u0000', '../key-1'])('are not found by the token %j', async (token) => {

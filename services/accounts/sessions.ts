@@ -138,6 +138,12 @@ interface Current {
   readonly found: FoundMember;
 }
 
+/** Whether nobody has signed out by a later token: it is one session, and the earlier tokens end with it. */
+async function goesOn(ports: AccountPorts, successorId: string): Promise<boolean> {
+  const { state } = await foldStream(ports.eventStore, sessionDecider, sessionStream(successorId));
+  return state.status === 'superseded' ? goesOn(ports, state.successorId) : state.status === 'open';
+}
+
 /** The open session of the token, and its member. Rejects with `session_ended`. */
 export async function currentSession(ports: AccountPorts, token: string): Promise<Current> {
   const stream = sessionStream(hashSessionToken(token, ports.pepper));
@@ -147,6 +153,7 @@ export async function currentSession(ports: AccountPorts, token: string): Promis
   const ends = [session.expiresAt, session.idleExpiresAt, state.status === 'superseded' ? state.endsAt : null];
   const now = toTimestamp(ports.clock.now());
   if (ends.some((end) => end !== null && end <= now)) throw sessionEnded();
+  if (state.status === 'superseded' && !(await goesOn(ports, state.successorId))) throw sessionEnded();
   const found = await findMember(ports, session.organizationId, session.userId);
   if (found?.member.status !== 'active' || found.member.epoch !== session.epoch) throw sessionEnded();
   return { session, found };

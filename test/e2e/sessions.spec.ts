@@ -40,6 +40,7 @@ const used: Past = { openedAgoMs: 2 * hourMs, endsInMs: weekMs - 2 * hourMs, idl
 const past = {
   aged: used,
   concurrent: used,
+  closedByTheFirst: used,
   closedByTheNext: used,
   idle: { openedAgoMs: 25 * hourMs, endsInMs: weekMs - 25 * hourMs, idleEndsInMs: -hourMs },
   weekOld: { openedAgoMs: hourMs / 2, endsInMs: -1, idleEndsInMs: -1 },
@@ -62,9 +63,15 @@ function playedSessions(model: RecordedEvent, pepper: Uint8Array): readonly Reco
     const data = { ...model.data, id, expiresAt: at(endsInMs), idleExpiresAt: at(idleEndsInMs) };
     const opened = { ...model, id: crypto.randomUUID(), stream, data, metadata };
     if (supersededEndsInMs === undefined) return [opened];
-    const superseded = { id, successorId: 'another', endsAt: at(supersededEndsInMs) };
+    const successorId = hashSessionToken(randomBytes(32).toString('base64url'), pepper);
+    const of = { id: crypto.randomUUID(), stream: `session-${successorId}`, data: { ...data, id: successorId } };
+    const superseded = { id, successorId, endsAt: at(supersededEndsInMs) };
     const type = 'session.superseded';
-    return [opened, { ...opened, id: crypto.randomUUID(), type, version: 1, revision: 1, data: superseded }];
+    return [
+      opened,
+      { ...opened, ...of },
+      { ...opened, id: crypto.randomUUID(), type, version: 1, revision: 1, data: superseded },
+    ];
   });
 }
 
@@ -125,16 +132,19 @@ describe('a session over HTTP', () => {
     for (const _ of doors) expect(told(await ask(tokens.superseded))).toEqual([401, 'session_ended']);
   });
 
-  it('ends whole by any of its tokens', async () => {
-    const next = newTokenOf(await ask(tokens.closedByTheNext, '/api/notifications')) ?? '';
+  it.each(['closedByTheFirst', 'closedByTheNext'] as const)('ends whole by any of its tokens: %s', async (name) => {
+    const next = newTokenOf(await ask(tokens[name], '/api/notifications')) ?? '';
     expect(next).not.toBe('');
-    const out = await ask(tokens.closedByTheNext, '/api/sessions/current', { method: 'DELETE' });
+    const closing = name === 'closedByTheFirst' ? tokens[name] : next;
+    const out = await ask(closing, '/api/sessions/current', { method: 'DELETE' });
     expect([out.status, out.headers.get('set-cookie')]).toEqual([
       200,
       expect.stringMatching(/^meerkat_session=; Max-Age=0;/),
     ]);
-    for (const token of [tokens.closedByTheNext, next, next, tokens.closedByTheNext])
+    for (const token of [tokens[name], next, next, tokens[name]]) {
       expect(told(await ask(token))).toEqual([401, 'session_ended']);
+      expect(told(await ask(token, '/api/notifications'))).toEqual([401, 'session_ended']);
+    }
   });
 
   it('begins under a token of its own, whatever the browser was given before', async () => {
