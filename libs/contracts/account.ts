@@ -23,9 +23,20 @@ export const label = z
   .regex(plainLine.noTurns, { error: 'must not have marks that change the direction of text' })
   .regex(/^$|\S/, { error: 'must not be blank' });
 
+/**
+ * Whether no letter of an address stands for another: full-width ones, ligatures and `ſ` are folded into the plain letters
+ * where addresses are compared (NFKC), and `İ` into two. With them one address would look like another's and count as it.
+ */
+export const isPlainAddress = (email: string): boolean =>
+  email.normalize('NFKC') === email && email.toLowerCase().length === email.length;
+
 export const accountEmail = z
   .string()
   .max(254)
+  .refine(isPlainAddress, {
+    error: 'must be in plain letters: write s for ſ, K for the Kelvin sign, I for İ, and no letter of full width',
+    abort: true,
+  })
   .regex(
     /^[!#-'*+\-./0-9=?A-Z^-~\u00a1-\u061b\u061d-\u1fff\u2030-\u205e\u2070-\ud7ff]{1,64}@[!#-'*+\-./0-9=?A-Z^-~\u00a1-\u061b\u061d-\u1fff\u2030-\u205e\u2070-\ud7ff]{1,190}$/,
     { error: 'must be an e-mail address' },

@@ -1,11 +1,16 @@
 /** Members' addresses: sealed where stored, found by a keyed hash. */
 import { createHmac } from 'node:crypto';
+import { isPlainAddress } from '#contracts/account';
 import { isSealed, type Sealed, type Vault } from '#vault/vault';
 
-/** Upper and lower case are one address: no two accounts differ in that alone. */
+/**
+ * Upper and lower case are one address: no two accounts differ in that alone. What is not plain is nobody's. Hashes are stored:
+ * whoever was let in by an address that is not plain is found by the plain one.
+ */
 export function hashEmail(email: string, pepper: Uint8Array): string {
+  const kind = isPlainAddress(email) ? 'email' : 'no-email';
   return createHmac('sha256', pepper)
-    .update(`email|${email.normalize('NFKC').toLowerCase()}`)
+    .update(`${kind}|${email.normalize('NFKC').toLowerCase()}`)
     .digest('base64url');
 }
 

@@ -197,6 +197,26 @@ describe('a password', () => {
   });
 });
 
+describe('an address that looks like that of a member', () => {
+  it.each([
+    ['sam@example.com', 'ſam@example.com'],
+    ['kim@example.com', '\u212aim@example.com'],
+    ['ivan@example.com', 'İvan@example.com'],
+    ['owner0@example.com', 'ｏwner0@example.com'],
+  ])('is not %s but %s: it signs nobody in, and is mailed no link', async (email, alike) => {
+    await join(await invite(email));
+    await kit.mailed();
+    const mailed = kit.letters.length;
+    await expect(signIn({ email: alike, password: colleague.password })).rejects.toMatchObject(wrong);
+    requestReset(kit.ports, alike, 'req_3');
+    await kit.mailed();
+    expect(kit.letters).toHaveLength(mailed);
+    expect(await signIn({ email: email.toUpperCase(), password: colleague.password })).toMatchObject({
+      account: { email },
+    });
+  });
+});
+
 describe('an address that belongs to members of two organisations', () => {
   it('signs in to each by its own password, at the cost of one hash', async () => {
     const founded = await foundOrganization(kit.ports, { name: 'Other', ownerEmail: owner.email }, asking);

@@ -18,7 +18,8 @@ export function checkOwnerSettings({ owner }: Pick<Config, 'owner'>): string[] {
   if (owner === null) return [];
   const faults: string[] = [];
   if (!accountEmail.safeParse(owner.email).success) {
-    faults.push('OWNER_EMAIL: must be an e-mail address such as owner@example.com.');
+    const form = 'an e-mail address such as owner@example.com, in plain letters: s for ſ, and none of full width';
+    faults.push(`OWNER_EMAIL: must be ${form}.`);
   }
   if (!newPassword.safeParse(owner.password).success) {
     faults.push('OWNER_PASSWORD: must have 12 to 1,000 characters.');

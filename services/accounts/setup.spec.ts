@@ -206,6 +206,8 @@ describe('setup by the link', () => {
     ['email', `${'a'.repeat(60)}@${'b'.repeat(200)}`],
     ['email', 'a\ud800@example.com'],
     ['email', 'a\u202e@example.com'],
+    ['email', 'ſam@example.com'],
+    ['email', 'ｏwner@example.com'],
     ['organization', ''],
     ['organization', ' \t '],
     ['organization', 'Acme\u0000'],
@@ -323,4 +325,13 @@ describe('setup by the environment', () => {
     expect(faults.join()).not.toContain(bad.apiKey);
     expect(faults.join()).not.toContain(bad.password);
   });
+
+  it.each(['ſam@example.com', '\u212aim@example.com', 'İvan@example.com', 'ｏwner@example.com'])(
+    'refuses %s as OWNER_EMAIL, and says how to write it',
+    (email) => {
+      expect(checkOwnerSettings({ owner: { ...owner, email } })).toEqual([
+        'OWNER_EMAIL: must be an e-mail address such as owner@example.com, in plain letters: s for ſ, and none of full width.',
+      ]);
+    },
+  );
 });

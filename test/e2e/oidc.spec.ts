@@ -84,7 +84,8 @@ describe('a sign-in provider', () => {
     const { email } = await addPerson(installation, 'viewer');
     provider.people.set('stranger', { email: 'stranger@example.com', groups: ['owners'] });
     provider.people.set('claims', { email, isVerified: false });
-    for (const name of ['stranger', 'claims']) {
+    provider.people.set('look-alike', { email: ownerEmail.replace('o', 'ｏ') });
+    for (const name of ['stranger', 'claims', 'look-alike']) {
       const browser = createBrowser();
       const page = await browser.signInAs(start(), name);
       expect([page.status, page.text.includes('You are not a member here')]).toEqual([403, true]);

@@ -38,6 +38,24 @@ const budgetOf = ({ headers }: Reply): readonly number[] =>
   ['limit', 'remaining'].map((name) => Number(headers.get(`x-ratelimit-${name}`)));
 
 describe('people', () => {
+  it.each(['ſam@example.com', '\u212aim@example.com', 'İvan@example.com', 'ｏwner@example.com'])(
+    'are invited by an address in plain letters, and not by %s',
+    async (email) => {
+      const message = expect.stringContaining('must be in plain letters: write s for ſ');
+      const invited = await installation.api.send('/api/members', { json: { email, role: 'viewer' } });
+      expect([invited.status, invited.body]).toMatchObject([
+        400,
+        { error: { details: [{ field: 'email', message }] } },
+      ]);
+      const json = { name: 'Look-alikes', ownerEmail: email };
+      const founded = await (await signIn(installation)).send('/api/organizations', { json });
+      expect([founded.status, founded.body]).toMatchObject([
+        400,
+        { error: { details: [{ field: 'ownerEmail', message }] } },
+      ]);
+    },
+  );
+
   it('join by an invitation that was mailed, do what their role may, and are gone at once when removed', async () => {
     const { token, email, id } = await invite(installation, 'viewer');
     const mail = await until(

@@ -1,6 +1,7 @@
 /** Signing in by an OpenID provider: on the way there, and back as a member whom it vouches for. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
+import { accountEmail } from '#contracts/account';
 import type { BegunProviderSignIn, FinishProviderSignIn } from '#contracts/member';
 import type { OidcProvider } from '#runtime/oidc-settings';
 import { toTimestamp } from '#runtime/clock';
@@ -91,9 +92,10 @@ export async function finishProviderSignIn(
   return { ...(await beginSession(ports, found, { requestId, provider: id })), organization: position, to: ticket.to };
 }
 
-/** An address counts where the provider says that it looked. */
+/** An address counts where the provider says that it looked, and where it is one that a member could have been invited by. */
 function verifiedEmail({ email, email_verified: isVerified }: Claims): string | null {
-  return typeof email === 'string' && (isVerified === true || isVerified === 'true') ? email : null;
+  const { data = null } = accountEmail.safeParse(email);
+  return isVerified === true || isVerified === 'true' ? data : null;
 }
 
 async function memberOf(

@@ -60,6 +60,10 @@ const invalid: readonly Saying[] = [
   ],
   ['must be an e-mail address', 'muss eine E-Mail-Adresse sein'],
   [
+    'must be in plain letters: write s for ſ, K for the Kelvin sign, I for İ, and no letter of full width',
+    'muss aus einfachen Buchstaben bestehen: s statt ſ, K statt des Kelvin-Zeichens, I statt İ, und keine in voller Breite',
+  ],
+  [
     'must be one e-mail address such as name@example.com',
     'muss eine einzelne E-Mail-Adresse sein, etwa name@example.com',
   ],
