@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { createInstallation } from './kit/create-installation.js';
 import { ownerEmail, type Installation } from './kit/installation.js';
 import { createBrowser, startOpenIdProvider, type OpenIdProvider } from './kit/openid-provider.js';
-import { addPerson, invite, signIn } from './kit/people.js';
+import { addOrganization, addPerson, invite, join, signIn } from './kit/people.js';
 
 const session = z.object({
   data: z.object({ account: z.object({ id: z.string(), email: z.string(), role: z.string() }) }),
@@ -91,6 +91,19 @@ describe('a sign-in provider', () => {
       expect([page.status, page.text.includes('You are not a member here')]).toEqual([403, true]);
       expect(browser.cookieOf(installation.url)).not.toContain('meerkat_session');
     }
+  });
+
+  it('leads to the first organisation, whoever else has invited the address, or opened an account by it', async () => {
+    const second = await addOrganization(installation, 'Catcher');
+    const { email, token } = await invite(installation, 'viewer', second.owner);
+    provider.people.set('caught', { email });
+    const refused = await createBrowser().signInAs(start(), 'caught');
+    expect([refused.status, refused.text.includes('open its link')]).toEqual([403, true]);
+    await join(installation, token);
+    const { id } = await invite(installation, 'editor', undefined, email);
+    const browser = createBrowser();
+    await browser.signInAs(start(), 'caught');
+    expect(await accountOf(browser.cookieOf(installation.url))).toMatchObject({ id, role: 'editor' });
   });
 
   it('counts only in the browser that began, and once', async () => {

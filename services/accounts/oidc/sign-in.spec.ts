@@ -6,6 +6,9 @@ import { createSqliteReadStore } from '#read-store/sqlite';
 import type { OidcProvider } from '#runtime/oidc-settings';
 import { silentLogger } from '#runtime/logger';
 import { createAccountsKit, type AccountsKit } from '../accounts.kit.js';
+import { homeOrganizationId } from '../find-member.js';
+import { acceptInvitation, inviteMember } from '../members.js';
+import { foundOrganization } from '../organizations.js';
 import { setUpByEnvironment } from '../setup-by-environment.js';
 import type { Claims } from './provider.js';
 import { beginProviderSignIn, finishProviderSignIn } from './sign-in.js';
@@ -84,4 +87,71 @@ describe('an address that the provider says', () => {
       await expect(signIn(verified(email), { signUp: true })).rejects.toMatchObject(noMember);
     },
   );
+});
+
+describe('who comes by the provider alone', () => {
+  const person = 'person@corp.example';
+  const asking = { actor: 'system:spec', requestId: 'req_1' };
+  let home: string;
+  let other: string;
+
+  beforeEach(async () => {
+    home = (await homeOrganizationId(kit.ports)) ?? '';
+    const input = { name: 'Other', ownerEmail: 'owner@other.example' };
+    const founded = await foundOrganization(kit.ports, input, asking);
+    await kit.ports.views.reachOrganization(founded.position);
+    other = founded.organization.id;
+  });
+
+  async function invite(organizationId: string): Promise<string> {
+    const { invited, position } = await inviteMember(
+      kit.ports,
+      organizationId,
+      { email: person, role: 'editor' },
+      asking,
+    );
+    await kit.ports.views.reachOrganization(position);
+    return invited.invitationUrl.slice(invited.invitationUrl.lastIndexOf('/') + 1);
+  }
+
+  /** Whoever holds the link: it proves nothing about the address. */
+  async function joinByLink(organizationId: string): Promise<void> {
+    const taken = { token: await invite(organizationId), password: 'somebody horse battery' };
+    await kit.ports.views.reachOrganization((await acceptInvitation(kit.ports, taken, 'req_2')).organization);
+  }
+
+  const arrive = async (settings: Partial<OidcProvider> = {}) =>
+    (await signIn(verified(person), settings)).organization.name;
+
+  it('takes an invitation of the first organisation, and none of another: that needs its link', async () => {
+    await invite(other);
+    await expect(arrive()).rejects.toMatchObject(noMember);
+    await invite(home);
+    expect(await arrive()).toBe('Acme');
+  });
+
+  it('is signed up in the first organisation, whoever else has invited the address or opened an account by it', async () => {
+    await joinByLink(other);
+    expect(await arrive({ signUp: true })).toBe('Acme');
+  });
+
+  it.each([
+    ['an account', joinByLink],
+    ['an invitation', invite],
+  ])('has %s of the first organisation before an older account of another', async (_, begin) => {
+    await joinByLink(other);
+    kit.time.ms += 1_000;
+    await begin(home);
+    expect(await arrive()).toBe('Acme');
+    expect(await arrive()).toBe('Acme');
+  });
+
+  it('is signed in to their account in another organisation where the first has none for them', async () => {
+    await joinByLink(other);
+    expect(await arrive()).toBe('Other');
+    // Known by the provider there: signing up is for who is nowhere a member.
+    expect(await arrive({ signUp: true })).toBe('Other');
+    await invite(home);
+    expect(await arrive()).toBe('Acme');
+  });
 });

@@ -109,14 +109,14 @@ async function memberOf(
   const role = roleOf(claims, settings.groups);
   const email = verifiedEmail(claims);
   const known =
-    (await findBySubject(ports, subjectHash)).find(({ member }) => member.status === 'active') ??
-    (email === null ? null : await findInvited(ports, email)) ??
-    (email === null ? null : await signUp(ports, settings, { email, role }, requestId));
+    (await findKnown(ports, { subjectHash, email })) ??
+    (email === null ? null : await signUp(ports, settings, { email, role }, requestId)) ??
+    (email === null ? null : await findElsewhere(ports, email));
   if (known === null) {
     throw new AppError(
       'FORBIDDEN',
       'no_member',
-      'You are not a member here: ask somebody who administers it for an invitation.',
+      'You are not a member here: ask somebody who administers it for an invitation, and open its link.',
     );
   }
   const { id: memberId } = known.member;
@@ -145,12 +145,29 @@ async function memberOf(
   return { found, position };
 }
 
-/** Who has joined before who was invited. */
-async function findInvited(ports: AccountPorts, email: string): Promise<FoundMember | null> {
-  const found = await findByEmail(ports, hashEmail(email, ports.pepper));
+const isActive = ({ member }: FoundMember): boolean => member.status === 'active';
+
+/**
+ * The provider belongs to the first organisation, whose accounts and invitations come first. Another organisation has invited
+ * whichever address it liked, and has the link itself: only who was signed in there by the provider is known there.
+ */
+async function findKnown(
+  ports: AccountPorts,
+  { subjectHash, email }: { readonly subjectHash: string; readonly email: string | null },
+): Promise<FoundMember | null> {
+  const bySubject = (await findBySubject(ports, subjectHash)).filter(isActive);
+  const byEmail = email === null ? [] : await findByEmail(ports, hashEmail(email, ports.pepper));
+  const homeId = await homeOrganizationId(ports);
+  const isHere = ({ organization }: FoundMember): boolean => organization.id === homeId;
   const now = toTimestamp(ports.clock.now());
   const isOpen = ({ member }: FoundMember): boolean => member.expiresAt !== null && member.expiresAt > now;
-  return found.find(({ member }) => member.status === 'active') ?? found.find(isOpen) ?? null;
+  const here = byEmail.filter(isHere);
+  return bySubject.find(isHere) ?? here.find(isActive) ?? here.find(isOpen) ?? bySubject[0] ?? null;
+}
+
+/** Who opened an account in another organisation by its link, where the first has no place for them. */
+async function findElsewhere(ports: AccountPorts, email: string): Promise<FoundMember | null> {
+  return (await findByEmail(ports, hashEmail(email, ports.pepper))).find(isActive) ?? null;
 }
 
 /** null: not here. With groups in the settings, who is in none of them is none of ours. */

@@ -330,7 +330,7 @@ export const saidDe: Said = {
       ],
     ],
     no_copy: 'Von diesem Schlüssel gibt es keine Kopie: erneuern Sie ihn, um einen zu haben, den Sie kennen.',
-    no_member: 'Sie sind hier kein Mitglied: bitten Sie einen Verwalter um eine Einladung.',
+    no_member: 'Sie sind hier kein Mitglied: bitten Sie einen Verwalter um eine Einladung, und öffnen Sie deren Link.',
     no_password: 'Dieses Konto hat kein Passwort: setzen Sie zuerst eines über einen Link für ein neues Passwort.',
     no_screenshot:
       'Von diesem Lauf gibt es kein Bild: kein Browser hat die Seite dargestellt, fetch.browser.screenshot ließ es aus, oder es wird nicht mehr aufbewahrt.',
