@@ -1,7 +1,8 @@
 /**
  * Counts wrong passwords per address and per account, over all processes together, and says when enough is enough. An
- * address that signed in to an account before, or set its password by a link, is not held up by what others guess at it:
- * else anybody could lock an owner out.
+ * account is an e-mail's here: members of several organisations may have it, not all of them by will of its owner, so that a right
+ * password of one clears nothing. An address that signed in to a member before, or set its password by a link, is not held up there
+ * by what others guess: else anybody could lock an owner out.
  */
 import { hash } from 'node:crypto';
 import type { Clock } from '#runtime/clock';
@@ -21,15 +22,24 @@ interface Counter extends Contended {
 
 export const attemptsCollection: StateCollection<Counter> = { name: 'sign_in_attempts', indexedBy: 'expiresAtMs' };
 
+/** It counts unless it is said how it ended. */
+export interface Attempt {
+  /** Where the account was guessed at too often, the attempt is good for members to whom the address is known. */
+  readonly mayTry: (memberId: string) => boolean;
+  /** The password was right: this one attempt does not count, and the address is known to the member. */
+  succeeded(memberId: string): Promise<void>;
+  /** It had no outcome: it does not count. */
+  abandoned(): Promise<void>;
+}
+
 export interface Attempts {
-  /** Counts an attempt before it is made, so that concurrent attempts count too. Rejects with `too_many_attempts`. */
-  begin(account: string, address: string): Promise<void>;
-  /** The password was right: the account's count restarts at zero, the address gets this one attempt back, and is known there. */
-  succeeded(account: string, address: string): Promise<void>;
-  /** Who asks from there has proved to hold the account by other means than its password: the address is known there. */
-  proved(account: string, address: string): Promise<void>;
-  /** The attempt had no outcome: it does not count. */
-  abandoned(account: string, address: string): Promise<void>;
+  /**
+   * Counts an attempt before it is made, so that concurrent attempts count too. `memberIds`: of the account, asked for where it
+   * was guessed at too often. Rejects with `too_many_attempts`.
+   */
+  begin(account: string, address: string, memberIds: () => Promise<readonly string[]>): Promise<Attempt>;
+  /** Who asks from there has proved to be the member by other means than a password: the address is known there. */
+  proved(memberId: string, address: string): Promise<void>;
   /** The same for codes of a second factor, of which few are tried for. Rejects with `too_many_attempts`. */
   beginCode(memberId: string): Promise<void>;
   codeSucceeded(memberId: string): Promise<void>;
@@ -43,15 +53,15 @@ export interface Attempts {
 export function createAttempts(sharedState: SharedState, clock: Clock): Attempts {
   const keyOf = (kind: keyof typeof limits | 'known', value: string): string =>
     `${kind}.${hash('sha256', value, 'base64url')}`;
-  const knownKey = (account: string, address: string): string => keyOf('known', `${account}|${address}`);
+  const knownKey = (memberId: string, address: string): string => keyOf('known', `${memberId}|${address}`);
 
   const current = (counter: Counter | null): Counter | null =>
     counter !== null && counter.expiresAtMs > clock.now() ? counter : null;
 
-  const isKnown = async (account: string, address: string): Promise<boolean> => {
-    const key = knownKey(account, address);
-    const stored = await sharedState.load(attemptsCollection, [key]);
-    return current(stored.get(key)?.value ?? null) !== null;
+  const knownTo = async (memberIds: readonly string[], address: string): Promise<ReadonlySet<string>> => {
+    const keys = memberIds.map((memberId) => knownKey(memberId, address));
+    const stored = await sharedState.load(attemptsCollection, keys);
+    return new Set(memberIds.filter((_, index) => current(stored.get(keys[index] ?? '')?.value ?? null) !== null));
   };
 
   /** null where the attempt was counted; else the end of the block. */
@@ -79,46 +89,43 @@ export function createAttempts(sharedState: SharedState, clock: Clock): Attempts
       retryAfterSeconds: Math.max(1, Math.ceil((untilMs - clock.now()) / 1_000)),
     });
 
-  const becomeKnown = async (account: string, address: string): Promise<void> => {
+  const becomeKnown = async (memberId: string, address: string): Promise<void> => {
     const expiresAtMs = clock.now() + knownMs;
-    await compareAndSet(sharedState, attemptsCollection, knownKey(account, address), () => ({ wrong: 0, expiresAtMs }));
+    await compareAndSet(sharedState, attemptsCollection, knownKey(memberId, address), () => ({
+      wrong: 0,
+      expiresAtMs,
+    }));
   };
 
-  const giveBack = (key: string): Promise<void> => lower(key, (wrong) => wrong - 1);
+  const giveBack = async (keys: readonly string[]): Promise<void> => {
+    await Promise.all(keys.map((key) => lower(key, (wrong) => wrong - 1)));
+  };
 
   return {
-    async begin(account, address) {
-      const keys = [keyOf('account', account), keyOf('address', address)];
-      const [ofAccount, ofAddress, known] = await Promise.all([
-        take('account', account),
-        take('address', address),
-        isKnown(account, address),
-      ]);
-      const refusals = [known ? null : ofAccount, ofAddress];
-      const untilMs = refusals.reduce<number | null>(
-        (latest, until) => (until === null ? latest : Math.max(until, latest ?? 0)),
-        null,
-      );
-      if (untilMs === null) return;
+    async begin(account, address, memberIds) {
+      const [ofAccount, ofAddress] = await Promise.all([take('account', account), take('address', address)]);
+      const counted = [
+        ...(ofAccount === null ? [keyOf('account', account)] : []),
+        ...(ofAddress === null ? [keyOf('address', address)] : []),
+      ];
+      const attempt = (mayTry: Attempt['mayTry']): Attempt => ({
+        mayTry,
+        succeeded: async (memberId) => {
+          await Promise.all([giveBack(counted), becomeKnown(memberId, address)]);
+        },
+        abandoned: () => giveBack(counted),
+      });
+      if (ofAddress === null) {
+        if (ofAccount === null) return attempt(() => true);
+        const known = await knownTo(await memberIds(), address);
+        if (known.size > 0) return attempt((memberId) => known.has(memberId));
+      }
       // The attempt is refused, so neither counter keeps it.
-      const counted = keys.filter((_, index) => [ofAccount, ofAddress][index] === null);
-      await Promise.all(counted.map(giveBack));
-      throw tooMany(untilMs);
-    },
-
-    async succeeded(account, address) {
-      await Promise.all([
-        lower(keyOf('account', account), () => 0),
-        giveBack(keyOf('address', address)),
-        becomeKnown(account, address),
-      ]);
+      await giveBack(counted);
+      throw tooMany(Math.max(ofAccount ?? 0, ofAddress ?? 0));
     },
 
     proved: becomeKnown,
-
-    async abandoned(account, address) {
-      await Promise.all([giveBack(keyOf('account', account)), giveBack(keyOf('address', address))]);
-    },
 
     async beginCode(memberId) {
       const untilMs = await take('code', memberId);

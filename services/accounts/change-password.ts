@@ -117,6 +117,6 @@ export async function resetPassword(
   const asking = { actor: `user:${memberId}`, requestId };
   const { position } = await changeOrganization(ports, organization.id, command, asking);
   // Who was locked out by the guesses of others signs in from here next.
-  await ports.attempts.proved(emailHash, address);
+  await ports.attempts.proved(memberId, address);
   return position;
 }

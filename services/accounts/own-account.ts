@@ -24,13 +24,13 @@ export async function checkPasswordAgain(
   { member }: Pick<FoundMember, 'member'>,
   { password, address, field }: { readonly password: string; readonly address: string; readonly field: string },
 ): Promise<void> {
-  const { emailHash, passwordHash } = member;
+  const { id, emailHash, passwordHash } = member;
   if (passwordHash === null) {
     throw reject('no_password', 'This account has no password: set one by a link for a new password first.');
   }
-  await ports.attempts.begin(emailHash, address);
+  const attempt = await ports.attempts.begin(emailHash, address, () => Promise.resolve([id]));
   const isRight = await ports.passwords.matches(password, passwordHash).catch(async (error: unknown) => {
-    await ports.attempts.abandoned(emailHash, address);
+    await attempt.abandoned();
     throw error;
   });
   if (!isRight) {
@@ -38,7 +38,7 @@ export async function checkPasswordAgain(
       { field, rule: 'wrong', message: 'is not the password of this account' },
     ]);
   }
-  await ports.attempts.succeeded(emailHash, address);
+  await attempt.succeeded(id);
 }
 
 /** With the salt of the same person's other accounts, so that signing in takes one hash for all of them. */

@@ -247,6 +247,31 @@ describe('an address that belongs to members of two organisations', () => {
     await expect(signIn({ ...owner, password: 'neither horse battery' })).rejects.toMatchObject(wrong);
   });
 
+  it('is guessed at ten times, however often somebody signs in to the account that they opened by it elsewhere', async () => {
+    const founded = await foundOrganization(kit.ports, { name: 'Other', ownerEmail: 'other@example.com' }, asking);
+    await kit.ports.views.reachOrganization(founded.position);
+    const taken = { email: owner.email, password: 'thieves horse battery' };
+    await join(await invite(owner.email, founded.organization.id), taken.password);
+    await signIn(owner, { address: 'home' });
+    let from = 0;
+    const guess = () =>
+      signIn({ ...owner, password: 'a guess' }, { address: `10.0.0.${(from += 1)}` }).catch(
+        ({ reason }: { reason: string }) => reason,
+      );
+    const answers: unknown[] = [];
+    for (let i = 0; i < 12; i += 1) {
+      if (i % 4 === 0) await signIn(taken, { address: 'theirs' });
+      answers.push(await guess());
+    }
+    expect(answers.slice(0, 10)).toEqual(Array.from({ length: 10 }, () => 'wrong_credentials'));
+    expect(answers.slice(10)).toEqual(['too_many_attempts', 'too_many_attempts']);
+    // Where they are known they are let in to their own account, which frees no guess, and to that alone.
+    for (let i = 0; i < 3; i += 1) await signIn(taken, { address: 'theirs' });
+    await expect(signIn(owner, { address: 'theirs' })).rejects.toMatchObject(wrong);
+    expect(await guess()).toBe('too_many_attempts');
+    expect((await signIn(owner, { address: 'home' })).organization.name).toBe('Acme');
+  });
+
   it('names the organisation where the passwords are the same too', async () => {
     const founded = await foundOrganization(kit.ports, { name: 'Other', ownerEmail: owner.email }, asking);
     await kit.ports.views.reachOrganization(founded.position);

@@ -9,6 +9,7 @@ import { foldStream } from '#eventing/fold-stream';
 import { runCommand } from '#eventing/run-command';
 import { toTimestamp } from '#runtime/clock';
 import { AppError } from '#runtime/errors';
+import type { Attempt } from './attempts.js';
 import { sessionDecider, sessionStream, type Session as SessionState, type SessionCommand } from './domain/session.js';
 import { findByEmail, findMember, type FoundMember } from './find-member.js';
 import { hashEmail, openEmail } from './member-email.js';
@@ -95,8 +96,11 @@ async function findByPassword(
   ports: AccountPorts,
   { password, organizationId }: OpenSessionInput,
   emailHash: string,
+  mayTry: Attempt['mayTry'],
 ): Promise<FoundMember | null> {
-  const alike = (await findByEmail(ports, emailHash)).filter(({ member }) => member.passwordHash !== null);
+  const alike = (await findByEmail(ports, emailHash)).filter(
+    ({ member }) => member.passwordHash !== null && mayTry(member.id),
+  );
   const places = await ports.passwords.matching(
     password,
     alike.map(({ member }) => member.passwordHash ?? ''),
@@ -112,12 +116,14 @@ async function findByPassword(
 export async function openSession(ports: AccountPorts, input: OpenSessionInput, requestId: string): Promise<Opened> {
   const { address, code } = input;
   const emailHash = hashEmail(input.email, ports.pepper);
-  await ports.attempts.begin(emailHash, address);
+  const attempt = await ports.attempts.begin(emailHash, address, async () =>
+    (await findByEmail(ports, emailHash)).map(({ member }) => member.id),
+  );
   const giveBack = async (error: unknown): Promise<never> => {
-    await ports.attempts.abandoned(emailHash, address);
+    await attempt.abandoned();
     throw error;
   };
-  const found = await findByPassword(ports, input, emailHash).catch(giveBack);
+  const found = await findByPassword(ports, input, emailHash, attempt.mayTry).catch(giveBack);
   if (found === null) throw wrongCredentials();
   if (found.member.secondFactor.state === 'on') {
     if (code === undefined) {
@@ -126,7 +132,7 @@ export async function openSession(ports: AccountPorts, input: OpenSessionInput, 
     }
     if (!(await checkCode(ports, found, code, requestId).catch(giveBack))) throw wrongCredentials();
   }
-  await ports.attempts.succeeded(emailHash, address);
+  await attempt.succeeded(found.member.id);
   return beginSession(ports, found, { requestId });
 }
 
