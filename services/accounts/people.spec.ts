@@ -6,6 +6,7 @@ import type { EventStore } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import type { ViewStore } from '#read-store/read-store';
 import { createSqliteReadStore } from '#read-store/sqlite';
+import { AppError } from '#runtime/errors';
 import { silentLogger } from '#runtime/logger';
 import { createAccountsKit, type AccountsKit } from './accounts.kit.js';
 import { changePassword, requestReset, resetPassword, showReset } from './change-password.js';
@@ -255,8 +256,8 @@ describe('an address that belongs to members of two organisations', () => {
     await signIn(owner, { address: 'home' });
     let from = 0;
     const guess = () =>
-      signIn({ ...owner, password: 'a guess' }, { address: `10.0.0.${(from += 1)}` }).catch(
-        ({ reason }: { reason: string }) => reason,
+      signIn({ ...owner, password: 'a guess' }, { address: `10.0.0.${(from += 1)}` }).catch((error: unknown) =>
+        error instanceof AppError ? error.reason : error,
       );
     const answers: unknown[] = [];
     for (let i = 0; i < 12; i += 1) {
