@@ -116,7 +116,7 @@ async function memberOf(
     throw new AppError(
       'FORBIDDEN',
       'no_member',
-      'You are not a member here: ask somebody who administers it for an invitation, and open its link.',
+      'You are not a member here: ask somebody who administers it, or open its link if you have an invitation.',
     );
   }
   const { id: memberId } = known.member;
