@@ -33,6 +33,13 @@ describe('the command line', () => {
     ['a group without its command', ['keys'], 'create'],
     ['a scope that there is not', ['keys', 'create', '--name', 'ci', '--scopes', 'read,root'], 'read, write, execute'],
     ['a port that is none', ['demo', '--port', '99999'], 'A port is a number'],
+    [
+      'a time without a zone, which each machine would read as another one',
+      ['audit', 'replay', 'ntf_x', '--until', '2026-11-27T08:45:00'],
+      "option '--until <time>' argument '2026-11-27T08:45:00' is invalid. It must be a time with its zone",
+    ],
+    ['a day, which is no time', ['audit', 'export', '--since', '2026-11-27'], '2026-11-01T08:00:00+01:00'],
+    ['a day that there is not', ['audit', 'export', '--since', '2026-02-30T08:00:00Z'], "option '--since <time>'"],
   ])('ends with 2 for %s', async (_, words, said) => {
     const { exitCode, out, error } = await call(...words);
     expect(error).toContain(said);

@@ -2,6 +2,7 @@
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { InvalidArgumentError, Option, type Command } from 'commander';
+import { timestamp } from '#contracts/common';
 import { readConfig } from '#runtime/config';
 import { refuseEmptyFolder } from './data-folder.js';
 import type { ExportedEntry, Product } from './product.js';
@@ -22,10 +23,13 @@ export function toSyslog(entry: ExportedEntry, host: string): string {
   return `<${priority}>1 ${at} ${host} meerkat - ${type} [${structuredId} ${data.join(' ')}] ${JSON.stringify(entry)}`;
 }
 
+/** What the API takes as a time: one without a zone would be another moment on another machine. */
 function parseTime(text: string): string {
-  const time = new Date(text);
-  if (Number.isNaN(time.getTime())) throw new InvalidArgumentError('It must be a time such as 2026-11-01T08:00:00Z.');
-  return time.toISOString();
+  const time = timestamp.safeParse(text);
+  if (time.success) return new Date(time.data).toISOString();
+  throw new InvalidArgumentError(
+    'It must be a time with its zone, such as 2026-11-01T08:00:00Z or 2026-11-01T08:00:00+01:00.',
+  );
 }
 
 interface ExportOptions {
