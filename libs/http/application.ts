@@ -4,14 +4,14 @@ import type { Socket } from 'node:net';
 import { finished } from 'node:stream/promises';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { fastify, type FastifyInstance, type FastifyRequest } from 'fastify';
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { CONFIG, type Config } from '#runtime/config';
 import { createIds } from '#runtime/ids';
 import { addressGroup, isWithin } from './client-address.js';
 import { compressAnswers } from './compression.js';
 import { limitConnections, maxConnectionsPerAddress } from './connection-limit.js';
 import { errorAnswer } from './envelope.js';
-import { clientFailure, unknownExpectation, unsupportedMediaType } from './failures.js';
+import { clientFailure, toAppError, unknownExpectation, unsupportedMediaType } from './failures.js';
 import { acceptedRequestId, FrontDoor, standingHeaders } from './front-door.js';
 import { parseJsonBody } from './json-body.js';
 import { parseYamlBody } from './yaml.js';
@@ -62,6 +62,27 @@ function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void
   socket.end(
     `HTTP/1.1 ${status} Bad Request\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${text}`,
   );
+}
+
+/** A path that no route can be found for: Fastify runs no hooks then, and it is paid for like any other all the same. */
+async function answerUnroutable(
+  code: string,
+  door: FrontDoor | null,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  // What stands in the way of entering is what is answered: the budget is used up, the process stops.
+  const refusal: unknown = await door?.enter(request, reply).then(
+    () => null,
+    (error: unknown) => error,
+  );
+  const error = refusal === null || refusal === undefined ? clientFailure(code) : toAppError(refusal);
+  const { status, headers, body } = errorAnswer(error, request.id);
+  const contentType = { 'content-type': 'application/json; charset=utf-8' };
+  const all = { ...standingHeaders, 'x-request-id': request.id, ...reply.getHeaders(), ...headers, ...contentType };
+  reply.hijack();
+  for (const [name, value] of Object.entries(all)) if (value !== undefined) reply.raw.setHeader(name, value);
+  reply.raw.writeHead(status).end(JSON.stringify(body));
 }
 
 /** The body as JSON, where the route takes its media type. */
@@ -122,17 +143,7 @@ function createServer(found: { door: FrontDoor | null; declarations: RouteDeclar
     genReqId: (request) => acceptedRequestId(request.headers['x-request-id']) ?? ids.next('req'),
     clientErrorHandler: answerBrokenRequest,
     routerOptions: { maxParamLength: longestParameter },
-    frameworkErrors: ({ code }, { id }, reply) => {
-      const { status, body } = errorAnswer(clientFailure(code), id);
-      reply.hijack();
-      reply.raw
-        .writeHead(status, {
-          ...standingHeaders,
-          'x-request-id': id,
-          'content-type': 'application/json; charset=utf-8',
-        })
-        .end(JSON.stringify(body));
-    },
+    frameworkErrors: ({ code }, request, reply) => void answerUnroutable(code, found.door, request, reply),
   });
   for (const method of otherMethods) server.addHttpMethod(method, { overrideExisting: true });
   // Node's own 417 would come without our headers and envelope, too.
