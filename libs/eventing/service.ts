@@ -36,6 +36,8 @@ export interface Sweep {
   /** Of its lease. */
   readonly name: string;
   readonly everyMs: number;
+  /** From the start to the first one, where that is sooner. */
+  readonly firstAfterMs?: number;
   /** What it rejects with is logged; the next sweep tries again. */
   sweep(): Promise<void>;
 }

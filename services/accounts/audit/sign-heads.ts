@@ -1,4 +1,7 @@
-/** Signs where the chain of each organisation stands, once a day: beside the views, in a file of the data folder, and in the log. */
+/**
+ * Signs where the chain of each organisation stands: once a day, and once more soon after a start and at an orderly end where
+ * entries have come since. Beside the views, in a file of the data folder, and in the log.
+ */
 import { organizationsView } from '#contracts/account';
 import { auditHeadsCollection, type AuditHead, type AuditSigner, type KeepHeadLine } from '#eventing/audit-heads';
 import type { Sweep } from '#eventing/service';
@@ -18,6 +21,10 @@ export interface HeadKeeping {
 }
 
 const everyMs = 900_000;
+/** The view of the audit has seen by then what had happened before the start. */
+const firstAfterMs = 10_000;
+/** A process that ends is waited for. */
+const endingMs = 3_000;
 const organizationsAtOnce = 500;
 
 async function* organizationIds(readStore: HeadKeeping['readStore']): AsyncGenerator<string> {
@@ -34,17 +41,31 @@ async function* organizationIds(readStore: HeadKeeping['readStore']): AsyncGener
   }
 }
 
-/** The first sweep of a day signs; the others find that it is done. */
-export async function signHeads(deps: HeadKeeping): Promise<readonly AuditHead[]> {
+/** What else is signed than the first head of a day. */
+export interface SigningMore {
+  /** Also where the chain has grown since the first head of the day. */
+  readonly grown: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** The first sweep of a day signs; the others find that it is done. None takes the place of another: what was cut off meanwhile shows. */
+export async function signHeads(
+  deps: HeadKeeping,
+  more: SigningMore = { grown: false },
+): Promise<readonly AuditHead[]> {
   const { readStore, sharedState, signer, clock, logger, keepLine } = deps;
   const at = toTimestamp(clock.now());
   const day = at.slice(0, 'yyyy-mm-dd'.length);
   const signed: AuditHead[] = [];
   for await (const organizationId of organizationIds(readStore)) {
-    const key = `${organizationId}|${day}`;
-    if ((await sharedState.load(auditHeadsCollection, [key])).has(key)) continue;
+    if (more.signal?.aborted === true) break;
+    const ofDay = `${organizationId}|${day}`;
+    const first = (await sharedState.load(auditHeadsCollection, [ofDay])).get(ofDay)?.value ?? null;
+    if (first !== null && !more.grown) continue;
     const last = await headOf(readStore, organizationId, null);
-    if (last === null) continue;
+    if (last === null || last.sequence <= (first?.sequence ?? 0)) continue;
+    const key = first === null ? ofDay : `${ofDay}|${last.sequence}`;
+    if (first !== null && (await sharedState.load(auditHeadsCollection, [key])).has(key)) continue;
     const head = signer.sign({ organizationId, day, at, sequence: last.sequence, hash: last.hash });
     // The file first: after a crash in between a head stands there twice, which says the same.
     await keepLine?.(JSON.stringify(head));
@@ -55,8 +76,25 @@ export async function signHeads(deps: HeadKeeping): Promise<readonly AuditHead[]
   return signed;
 }
 
-export const headSweep = (deps: HeadKeeping): Sweep => ({
-  name: 'audit-heads',
-  everyMs,
-  sweep: async () => void (await signHeads(deps)),
-});
+/** The first one of a process signs what the one before it could not, as after a kill. */
+export function headSweep(deps: HeadKeeping): Sweep {
+  let grown = true;
+  return {
+    name: 'audit-heads',
+    everyMs,
+    firstAfterMs,
+    async sweep() {
+      await signHeads(deps, { grown });
+      grown = false;
+    },
+  };
+}
+
+/** At an orderly end, which nothing of it holds up: what it cannot sign, the next start does. */
+export async function signLastHeads(deps: HeadKeeping): Promise<void> {
+  try {
+    await signHeads(deps, { grown: true, signal: AbortSignal.timeout(endingMs) });
+  } catch (error) {
+    deps.logger.warn({ error: String(error) }, 'the audit was not signed at the end; the next start does it');
+  }
+}

@@ -20,7 +20,7 @@ import { silentLogger } from '#runtime/logger';
 import { createDocumentState } from '#shared-state/document-state';
 import { createOwnerKeys, vaultStream, type OwnerKeys } from '#vault/owner-keys';
 import { createEventOpener, createSealedEvents, type EventOpener } from '#vault/sealed-events';
-import { signHeads } from './sign-heads.js';
+import { headSweep, signHeads, signLastHeads } from './sign-heads.js';
 import { startAuditTrail } from './trail.js';
 
 const secretKey = Buffer.alloc(32, 3);
@@ -120,15 +120,15 @@ const verify = async (organizationId = org) =>
     signer,
   });
 
-const sign = (at = '2026-11-21T23:00:00.000Z') =>
-  signHeads({
-    readStore,
-    sharedState: createDocumentState(readStore),
-    signer,
-    clock: { now: () => Date.parse(at) },
-    logger: silentLogger,
-    keepLine: null,
-  });
+const keeping = (at: string) => ({
+  readStore,
+  sharedState: createDocumentState(readStore),
+  signer,
+  clock: { now: () => Date.parse(at) },
+  logger: silentLogger,
+  keepLine: null,
+});
+const sign = (at = '2026-11-21T23:00:00.000Z') => signHeads(keeping(at));
 
 const anOrganization = (id: string) => ({
   id,
@@ -342,6 +342,39 @@ describe('a verification of the audit', () => {
     expect(await sign()).toHaveLength(1);
     expect(await sign('2026-11-21T23:59:00.000Z')).toHaveLength(0);
     expect(await sign('2026-11-22T00:01:00.000Z')).toHaveLength(1);
+  });
+
+  it('names what was cut off after the head of the day, where the process ended in order behind it', async () => {
+    await sign();
+    await append(1, { type: 'task.paused', data: {} });
+    await follow();
+    await signLastHeads(keeping('2026-11-21T23:10:00.000Z'));
+    edit(`DELETE FROM events WHERE type = 'task.paused' AND revision = 3`);
+    await reopenEvents();
+    await readStore.reset(auditView);
+    await follow();
+    expect(await verifyAfresh()).toMatchObject({
+      intact: false,
+      heads: 2,
+      brokenAt: { sequence: 4, reason: 'missing', id: null },
+    });
+    // The start on what is left signs nothing in their place.
+    await headSweep(keeping('2026-11-21T23:20:00.000Z')).sweep();
+    expect(await verify()).toMatchObject({ intact: false, heads: 2 });
+  });
+
+  it('finds a further head of a day only where the chain has grown by a start or an orderly end', async () => {
+    const sweep = headSweep(keeping('2026-11-21T23:10:00.000Z'));
+    await sign();
+    await sweep.sweep();
+    expect(await verify()).toMatchObject({ intact: true, heads: 1 });
+    await append(1, { type: 'task.paused', data: {} });
+    await follow();
+    await sweep.sweep();
+    expect(await verify()).toMatchObject({ intact: true, heads: 1 });
+    for (let start = 0; start < 2; start += 1) await headSweep(keeping('2026-11-21T23:20:00.000Z')).sweep();
+    await signLastHeads(keeping('2026-11-21T23:30:00.000Z'));
+    expect(await verify()).toMatchObject({ intact: true, heads: 2 });
   });
 
   async function verifyAfresh() {
