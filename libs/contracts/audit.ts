@@ -174,6 +174,13 @@ export const auditVerification = z
       })
       .optional()
       .describe('Absent: nothing is wrong.'),
+    warnings: z
+      .array(z.string())
+      .describe(
+        'For people: why entries may be gone without a trace, as where a start found fewer events than before.',
+      ),
   })
   .meta({ id: 'AuditVerification' });
 export type AuditVerification = z.infer<typeof auditVerification>;
+/** What is found of a chain by itself. */
+export type ChainVerdict = Omit<AuditVerification, 'warnings'>;

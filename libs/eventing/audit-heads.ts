@@ -73,6 +73,8 @@ export function createAuditSigner(secretKey: Uint8Array, ...former: readonly Uin
 export const auditHeadsCollection: StateCollection<AuditHead> = { name: 'audit_heads', indexedBy: null };
 
 export const AUDIT_SIGNER = Symbol('AuditSigner');
+/** Sentences on the end of the log that this process started with, where nobody can tell whether it is the whole of it. */
+export const LOG_DOUBTS = Symbol('LogDoubts');
 /** Adds a line to the file of heads in the data folder; null where there is none. */
 export const HEAD_LINES = Symbol('HeadLines');
 export type KeepHeadLine = ((line: string) => Promise<void>) | null;

@@ -10,6 +10,7 @@ import {
   type StoredHistory,
 } from '#event-store/event-chain';
 import type { EventStore } from '#event-store/event-store';
+import type { SignedHead } from './audit-heads.js';
 import { verifyEvents, type EventFault } from '#event-store/verify-events';
 import { unavailable } from '#runtime/errors';
 import { encodeEvent } from './codec.js';
@@ -32,6 +33,21 @@ const faultsAtOnce = 500;
 
 const digestOf = (event: StoredEvent): string => hash('sha256', JSON.stringify(event, Object.keys(event).toSorted()));
 const keyOf = ({ what, digest }: { readonly what: string; readonly digest: string }): string => `${what}|${digest}`;
+
+/** Marks an accepted fault that is a signed head of the audit, and no event. */
+const headFault = 'head';
+
+/** The MACs of signed heads whose entries an operator knows to be gone. */
+export async function acceptedHeads(store: Pick<EventStore, 'read'>): Promise<ReadonlySet<string>> {
+  const macs = new Set<string>();
+  for await (const { type, data } of store.read(integrityStream)) {
+    if (type !== accepted.type) continue;
+    for (const { what, digest } of accepted.schema.safeParse(data).data?.faults ?? []) {
+      if (what === headFault) macs.add(digest);
+    }
+  }
+  return macs;
+}
 
 /** Rejects with `OtherSecretKey`. */
 export async function readIntegrityRecord(history: StoredHistory, secretKey: Uint8Array): Promise<IntegrityRecord> {
@@ -73,7 +89,9 @@ export async function* findFaults(
   const options = { ...search, history, chains: record.chains, signedAfter: record.signedAfter, toleratesGaps };
   for await (const fault of verifyEvents(options)) {
     const isAccepted = record.accepted.has(keyOf({ what: fault.what, digest: digestOf(fault.event) }));
-    if (!isAccepted || fault.event.stream === integrityStream) yield fault;
+    // That something is gone before an event of the record may be accepted: the record itself is held against its MACs as a chain.
+    const isOfRecord = fault.event.stream === integrityStream && fault.what !== 'missing';
+    if (!isAccepted || isOfRecord) yield fault;
   }
 }
 
@@ -96,6 +114,19 @@ export const recordKeys = append;
 export function beginIntegrity(store: EventStore, { keyId }: EventChain, at: string): Promise<void> {
   return append(store, { type: 'integrity.begun', data: { keyId } }, at);
 }
+
+/** What these heads tell of is known not to be there. */
+export async function acceptHeads(store: EventStore, heads: readonly SignedHead[], at: string): Promise<void> {
+  for (let first = 0; first < heads.length; first += faultsAtOnce) {
+    const faults = heads.slice(first, first + faultsAtOnce).map(({ organizationId, sequence, mac }) => {
+      return { what: headFault, stream: organizationId, revision: sequence, type: 'audit head', digest: mac };
+    });
+    await append(store, { type: accepted.type, data: { faults } }, at);
+  }
+}
+
+export const isHeadAccepted = (record: IntegrityRecord, { mac }: SignedHead): boolean =>
+  record.accepted.has(keyOf({ what: headFault, digest: mac }));
 
 /** What stands there now, or will once it is erased, is no fault. */
 export async function acceptFaults(

@@ -7,7 +7,7 @@ import {
   hashOfChange,
   nounOf,
   type AuditDocument,
-  type AuditVerification,
+  type ChainVerdict,
   type ChainHead,
   type ChainedChange,
 } from '#contracts/audit';
@@ -33,7 +33,7 @@ export async function* changesOf(
   for await (const { events } of readThrough(audited, { end })) yield events.filter(isAudited);
 }
 
-type Fault = NonNullable<AuditVerification['brokenAt']>;
+type Fault = NonNullable<ChainVerdict['brokenAt']>;
 
 const messages: Readonly<Record<Fault['reason'], (sequence: number) => string>> = {
   differs: (sequence) => `Entry ${sequence} is not what was chained: the events were changed, or the view was.`,
@@ -101,7 +101,8 @@ interface KeptEntry extends Pick<AuditDocument, 'id' | 'hash'> {
 
 /** Recomputes one chain, an event after the other, and notes the first that differs. */
 export function createChainCheck(heads: readonly SignedHead[]) {
-  const bySequence = new Map(heads.map((head) => [head.sequence, head]));
+  const bySequence = Map.groupBy(heads, ({ sequence }) => sequence);
+  const met = new Set<SignedHead>();
   let head: ChainHead = chainStart;
   let broken: Fault | null = null;
   const note = (found: Fault): void => {
@@ -116,13 +117,16 @@ export function createChainCheck(heads: readonly SignedHead[]) {
       else if (entry !== null && (entry.hash !== head.hash || !entry.isOwn)) {
         note(fault('differs', head.sequence, entry.id));
       }
-      const signed = bySequence.get(head.sequence);
-      if (signed === undefined) return;
-      if (!signed.isGenuine) note(fault('head_forged', head.sequence, null));
-      else if (signed.hash !== head.hash) note(fault('head_differs', head.sequence, entry?.id ?? null));
+      for (const signed of bySequence.get(head.sequence) ?? []) {
+        if (!signed.isGenuine) note(fault('head_forged', head.sequence, null));
+        else if (signed.hash !== head.hash) note(fault('head_differs', head.sequence, entry?.id ?? null));
+        else met.add(signed);
+      }
     },
+    /** Heads that tell of something else than what was added. */
+    unmet: (): readonly SignedHead[] => heads.filter((signed) => !met.has(signed)),
     /** `kept`: an entry behind the last event. */
-    ended(kept: Pick<AuditDocument, 'id' | 'sequence'> | null): AuditVerification {
+    ended(kept: Pick<AuditDocument, 'id' | 'sequence'> | null): ChainVerdict {
       if (kept !== null) note(fault('missing', head.sequence + 1, kept.id));
       for (const { sequence, isGenuine } of heads) {
         if (sequence <= head.sequence) continue;
@@ -150,7 +154,7 @@ export async function verifyAudit({
   organizationId,
   heads,
   signer,
-}: AuditToVerify): Promise<AuditVerification> {
+}: AuditToVerify): Promise<ChainVerdict> {
   // What the view has not seen yet is chained later.
   const [seen, last] = [await readStore.checkpoint(auditView), await storedEvents.lastPosition()];
   const end = seen === null || last === null ? null : Math.min(seen, last);

@@ -24,7 +24,7 @@ import { executionsView, type ExecutionDocument, skippedSlotsView } from '#contr
 import { triggerRun, type DueRun } from '#contracts/schedule';
 import { APPEND_HEALTH } from '#event-store/append-health';
 import { EVENT_STORE, STORED_EVENTS, type EventStore } from '#event-store/event-store';
-import { createAuditSigner, AUDIT_SIGNER } from '#eventing/audit-heads';
+import { createAuditSigner, AUDIT_SIGNER, LOG_DOUBTS } from '#eventing/audit-heads';
 import { KEY_PEPPER } from '#contracts/api-key';
 import { createHttpApplication } from '#http/application';
 import { OUTBOUND } from '#outbound/outbound';
@@ -240,6 +240,7 @@ export async function startGateway(
     { provide: APPEND_HEALTH, useValue: appends },
     { provide: STORED_EVENTS, useValue: stores.eventStore },
     { provide: AUDIT_SIGNER, useValue: createAuditSigner(Buffer.alloc(32, 7)) },
+    { provide: LOG_DOUBTS, useValue: [] },
     { provide: BUS, useValue: stores.bus },
     { provide: READ_STORE, useValue: stores.readStore },
     { provide: SHARED_STATE, useValue: createDocumentState(stores.readStore) },

@@ -111,14 +111,15 @@ export async function backUp(
   process.umask(forOthers);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const names: string[] = [];
-  for (const name of databases) {
-    if (!existsSync(join(dataDir, name))) continue;
-    copyDatabase(join(dataDir, name), join(folder, name));
-    names.push(name);
-  }
+  // First: a head that is signed meanwhile would tell of an entry that the copy of the events is too old for.
   for (const name of plainFiles) {
     if (!existsSync(join(dataDir, name)) || (name === 'secret.key' && !withKey)) continue;
     await copyFile(join(dataDir, name), join(folder, name));
+    names.push(name);
+  }
+  for (const name of databases) {
+    if (!existsSync(join(dataDir, name))) continue;
+    copyDatabase(join(dataDir, name), join(folder, name));
     names.push(name);
   }
   const files = [];

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { DynamicModule } from '@nestjs/common';
 import { BUS, BUS_ADMIN, type Bus, type BusAdmin } from '#bus/bus';
-import { createAuditSigner, HEAD_LINES, AUDIT_SIGNER, type KeepHeadLine } from '#eventing/audit-heads';
+import { createAuditSigner, HEAD_LINES, AUDIT_SIGNER, LOG_DOUBTS, type KeepHeadLine } from '#eventing/audit-heads';
 import type { KeyRing } from '#eventing/key-ring';
 import { recordDeadLetters } from '#eventing/record-dead-letters';
 import { KEY_PEPPER, LINK_PEPPER, pepperOf } from '#contracts/api-key';
@@ -72,6 +72,7 @@ export interface Ports {
   readonly storedEvents: EventArchive;
   readonly opener: EventOpener;
   readonly keepHeadLine: KeepHeadLine;
+  readonly logDoubts: readonly string[];
   readonly storedStreams: StoredStreams;
   readonly eraser: ContentEraser;
   readonly bus: Bus;
@@ -323,7 +324,10 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
   const folder = embedded(config) ? enterDataFolder(config, logger) : null;
   await adoptRotatedKey(config);
   const secretKey = findSecretKey(config);
-  const verified = folder === null ? null : trackVerified(config, folder.wasUnclean, secretKey);
+  const verified =
+    folder === null
+      ? null
+      : trackVerified(config, secretKey, { wasUnclean: folder.wasUnclean, isRestore: options.isRestore === true });
   const checked = folder?.wasUnclean === true;
   if (folder !== null && !checked) await giveBackPages(config);
   const { extent, left } = verified ?? { extent: 'none' as const, left: null };
@@ -333,7 +337,7 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
       throw error;
     },
   );
-  await verified?.checked(opened.eventStore);
+  const logDoubts = (await verified?.checked(opened.eventStore, opened.keyRing, logger)) ?? [];
   const appends = watchAppends(opened.eventStore);
   const stores = { ...opened, eventStore: appends.eventStore };
   const disk = folder === null ? null : await watchDiskSpace(await watchedFolder(config.dataDir), logger);
@@ -367,6 +371,7 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
     opener,
     eraser: createContentEraser(stores.eventStore, ownerKeys),
     keepHeadLine: folder === null ? null : keepHeadLineIn(config),
+    logDoubts,
     storedStreams: {
       read: (stream, fromRevision) => eventStore.read(stream, fromRevision),
       truncate: (stream, before) => stores.eventStore.truncate(stream, before),
@@ -419,6 +424,7 @@ export function portsModule(
     { provide: EVENT_OPENER, useValue: ports.opener },
     { provide: AUDIT_SIGNER, useValue: createAuditSigner(...keys) },
     { provide: HEAD_LINES, useValue: ports.keepHeadLine },
+    { provide: LOG_DOUBTS, useValue: ports.logDoubts },
     { provide: STORED_STREAMS, useValue: ports.storedStreams },
     { provide: BUS, useValue: ports.bus },
     { provide: BUS_ADMIN, useValue: ports.busAdmin },

@@ -95,13 +95,22 @@ export async function refuseAltered(history: AuditedHistory): Promise<AuditCount
 }
 
 /** Rejects with `EventsAltered` where the record of the MACs itself was changed. */
-export async function acceptAltered(eventStore: EventArchive, secretKey: Uint8Array): Promise<readonly EventFault[]> {
+export async function acceptAltered({
+  eventStore,
+  history,
+  secretKey,
+}: {
+  readonly eventStore: EventArchive;
+  /** Its own, looked at meanwhile. */
+  readonly history: StoredHistory;
+  readonly secretKey: Uint8Array;
+}): Promise<readonly EventFault[]> {
   const chain = createEventChain(secretKey);
-  const { signedAfter, faults: ofRecord } = await recordOf(eventStore.stored, secretKey);
+  const { signedAfter, faults: ofRecord } = await recordOf(history, secretKey);
   if (ofRecord.length > 0) throw new EventsAltered(ofRecord);
   const faults: EventFault[] = [];
   const lastPosition = await eventStore.lastPosition();
-  await auditEvents({ history: eventStore.stored, lastPosition, secretKey }, (fault) => faults.push(fault));
+  await auditEvents({ history, lastPosition, secretKey }, (fault) => faults.push(fault));
   const at = new Date().toISOString();
   if (signedAfter === null) await beginIntegrity(eventStore, chain, at);
   await acceptFaults(eventStore, faults, at);

@@ -35,6 +35,7 @@ import { refuseSomebodyThere } from './processes-at-work.js';
 import { keptViews, lookedThroughAgain, publications } from './projections.js';
 import { ServerUnreachable } from './wait-for-server.js';
 import { beginMigration, finishMigration } from './unfinished-migration.js';
+import { checkWholeNext } from './verified-mark.js';
 
 const isOnSqlite = ({ eventStoreUrl }: Config): boolean => eventStoreUrl === 'sqlite';
 
@@ -311,6 +312,8 @@ async function openAndMove(request: MigrationRequest): Promise<Migrated> {
       );
       const openTarget = () => openSide(to, 'target', logger, key);
       const begin = async (): Promise<void> => {
+        // What is written into the folder is looked at whole by its first start.
+        checkWholeNext(to, key);
         await beginMigration(sharedState, { from: shownSide(from), begunAt: new Date().toISOString() });
         if (knownSecretKey(to) !== null) return;
         keepSecretKey(to, key);

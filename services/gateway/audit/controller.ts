@@ -2,7 +2,8 @@
 import { Readable } from 'node:stream';
 import { Controller, Inject } from '@nestjs/common';
 import { auditView, type AuditDocument } from '#contracts/audit';
-import { headsOf, AUDIT_SIGNER, type AuditSigner } from '#eventing/audit-heads';
+import { headsOf, AUDIT_SIGNER, LOG_DOUBTS, type AuditSigner } from '#eventing/audit-heads';
+import { acceptedHeads } from '#eventing/integrity';
 import { verifyAudit } from '#eventing/verify-audit';
 import { STORED_EVENTS, type EventArchive } from '#event-store/event-store';
 import { data, type Answer } from '#http/envelope';
@@ -45,6 +46,7 @@ export class AuditController {
     @Inject(SHARED_STATE) sharedState: SharedState,
     @Inject(STORED_EVENTS) storedEvents: EventArchive,
     @Inject(AUDIT_SIGNER) signer: AuditSigner,
+    @Inject(LOG_DOUBTS) private readonly warnings: readonly string[],
   ) {
     this.#readStore = readStore;
     this.#sharedState = sharedState;
@@ -70,8 +72,11 @@ export class AuditController {
     try {
       const { organizationId } = context;
       const [readStore, storedEvents, signer] = [this.#readStore, this.#storedEvents, this.#signer];
-      const heads = await headsOf(this.#sharedState, signer, organizationId);
-      return data(await verifyAudit({ storedEvents, readStore, organizationId, heads, signer }));
+      const signed = await headsOf(this.#sharedState, signer, organizationId);
+      const accepted = await acceptedHeads(storedEvents);
+      const heads = signed.filter(({ mac }) => !accepted.has(mac));
+      const verdict = await verifyAudit({ storedEvents, readStore, organizationId, heads, signer });
+      return data({ ...verdict, warnings: this.warnings });
     } finally {
       this.#isVerifying = false;
     }

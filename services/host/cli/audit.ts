@@ -22,8 +22,10 @@ async function verify(product: Product, backup: string | undefined, options: Ver
   const collected = collectFaults(isJson ? () => undefined : printResult);
   if (backup === undefined) {
     refuseEmptyFolder(config);
-    const counts = await product.verifyEvents(config, collected.found);
-    return tell(counts, isJson, collected, {});
+    const { warnings, ...counts } = await product.verifyEvents(config, collected.found);
+    const isWhole = tell(counts, isJson, collected, { warnings });
+    if (!isJson) for (const warning of warnings) printNote(plain(warning));
+    return isWhole;
   }
   const heads = options.heads === undefined ? null : resolve(options.heads);
   const { audit, createdAt, ...counts } = await product.verifyBackup(config, resolve(backup), heads, collected.found);

@@ -1,6 +1,6 @@
 /** What commands need of the product. cli.ts loads it once a command needs it: `--help` loads nothing of it. */
 import type { MailAnswer } from '#channels/channel';
-import type { AuditEntry, AuditVerification } from '#contracts/audit';
+import type { AuditEntry, ChainVerdict } from '#contracts/audit';
 import type { CreatedKey, KeyInput } from '#contracts/account';
 import type { MessagePreview } from '#contracts/message-preview';
 import type { TestExecution } from '#contracts/run';
@@ -86,6 +86,11 @@ export interface Audited {
   readonly signed: number;
 }
 
+export interface AuditedLog extends Audited {
+  /** Why the newest events may be gone without a trace; empty: nothing speaks for it. */
+  readonly warnings: readonly string[];
+}
+
 export type ExportedEntry = AuditEntry & { readonly organizationId: string };
 
 export interface AuditExport {
@@ -107,7 +112,7 @@ export interface AuditExport {
 export interface VerifiedBackup extends Audited {
   readonly createdAt: string;
   /** The chain of each organisation's changes. */
-  readonly audit: readonly (AuditVerification & { readonly organizationId: string })[];
+  readonly audit: readonly (ChainVerdict & { readonly organizationId: string })[];
 }
 
 /** For an account of the address. */
@@ -188,7 +193,7 @@ export interface Product {
   viewNames(): Promise<readonly string[]>;
   openViews(config: Config): Promise<OpenViews>;
   /** Holds every event against its MAC; a server may run meanwhile. Rejects with `ConfigError` where it cannot be done. */
-  verifyEvents(config: Config, found: (fault: AuditFault) => void): Promise<Audited>;
+  verifyEvents(config: Config, found: (fault: AuditFault) => void): Promise<AuditedLog>;
   /** A backup, with no installation. `headsFile`: signed heads that were kept elsewhere. Rejects with `Refused` or `ConfigError`. */
   verifyBackup(
     config: Config,

@@ -7,7 +7,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { z } from 'zod';
 import { meerkat } from '../kit/command.js';
 import { embeddedInstallation, type EmbeddedInstallation } from '../kit/embedded.js';
-import { commonSettings, scratchFolder } from '../kit/installation.js';
+import { createApi, type Api } from '../kit/api.js';
+import { commonSettings, ownerApiKey, scratchFolder } from '../kit/installation.js';
 import { startProduct } from '../kit/product.js';
 import { refusedStart } from '../kit/refused-start.js';
 import { byHand } from '../kit/settings.js';
@@ -176,6 +177,63 @@ describe('a product that ended in order and whose last events were taken away', 
     await rm(folder, { recursive: true, force: true });
   });
 
+  /** A copy of what it left, with somebody at work on it. */
+  const copyWithout = async (name: string, sql: string, ...files: readonly string[]) => {
+    const dataDir = join(folder, name);
+    await cp(installation.dataDir, dataDir, { recursive: true, preserveTimestamps: true });
+    const database = new DatabaseSync(join(dataDir, 'events.db'));
+    database.exec(sql);
+    database.close();
+    for (const file of files) await rm(join(dataDir, file));
+    const settings = { ...commonSettings({}), DATA_DIR: dataDir, PORT: '0' };
+    const audit = async (...words: string[]) => {
+      const { exitCode, out } = await meerkat(['audit', ...words, '--json'], settings, folder);
+      return { exitCode, ...z.looseObject({}).parse(JSON.parse(out)) };
+    };
+    const whileStarted = async <T>(ask: (api: Api) => Promise<T>): Promise<T> => {
+      const product = startProduct(settings, folder);
+      try {
+        const url = await product.ready();
+        return await ask(createApi(() => url, ownerApiKey));
+      } finally {
+        product.signal('SIGTERM');
+        await product.ended;
+      }
+    };
+    const asked = () => whileStarted(async (api) => (await api.send('/api/audit/verify')).body);
+    return { audit, asked };
+  };
+  const cutTail = `
+    DELETE FROM events WHERE position >= (SELECT max(position) FROM events WHERE type = 'task.created');
+    DELETE FROM streams WHERE id NOT IN (SELECT stream FROM events);
+    UPDATE streams SET revision = (SELECT max(revision) FROM events WHERE stream = streams.id)`;
+
+  it('says so by the signed heads where the note of how far they went is gone, until an operator accepts it', async () => {
+    const { audit, asked } = await copyWithout('without-mark', cutTail, 'verified');
+    const gone = { exitCode: 1, faultCount: 1, faults: [{ what: 'missing' }] };
+    expect(await audit('verify')).toMatchObject(gone);
+    // A start takes the log as it is; that entries are gone stays said.
+    expect(await asked()).toMatchObject({ data: { intact: false, brokenAt: { reason: 'missing' } } });
+    expect(await audit('verify')).toMatchObject(gone);
+    expect(await audit('accept')).toMatchObject({ exitCode: 0, accepted: [{ what: 'missing' }] });
+    expect(await audit('verify')).toMatchObject({ exitCode: 0, faultCount: 0, warnings: [] });
+    expect(await asked()).toMatchObject({ data: { intact: true, warnings: [] } });
+  });
+
+  it('warns where nothing is left that could tell how far they went', async () => {
+    const all = ['verified', 'views.db', 'audit-heads.jsonl'];
+    const { audit, asked } = await copyWithout('without-all', cutTail, ...all);
+    const warned = { faultCount: 0, warnings: [expect.stringContaining('how far the events went')] };
+    expect(await audit('verify')).toMatchObject({ exitCode: 0, ...warned });
+    const told = { data: { intact: true, warnings: warned.warnings } };
+    expect(await asked()).toMatchObject(told);
+    expect(await asked()).toMatchObject(told);
+    expect(await audit('verify')).toMatchObject({ exitCode: 0, ...warned });
+    expect(await audit('accept')).toMatchObject({ exitCode: 0 });
+    expect(await audit('verify')).toMatchObject({ exitCode: 0, warnings: [] });
+    expect(await asked()).toMatchObject({ data: { intact: true, warnings: [] } });
+  });
+
   it.each([
     ['some of them', 'DELETE FROM events WHERE position > (SELECT max(position) - 3 FROM events)'],
     ['all of them', 'DELETE FROM events; DELETE FROM streams; DELETE FROM sqlite_sequence'],
@@ -198,6 +256,7 @@ describe('a product that ended in order and whose last events were taken away', 
       product.signal('SIGKILL');
       await product.ended;
     }
+    expect((await audit('accept')).exitCode).toBe(0);
     expect(await audit('verify', '--json')).toMatchObject({ exitCode: 0 });
   });
 });

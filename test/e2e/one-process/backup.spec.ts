@@ -20,7 +20,7 @@ import { until } from '../kit/until.js';
 const sha256 = (bytes: Uint8Array): string => hash('sha256', bytes);
 const verifiedBackup = z.object({
   faultCount: z.int(),
-  audit: z.array(auditVerification.extend({ organizationId: z.string() })),
+  audit: z.array(auditVerification.omit({ warnings: true }).extend({ organizationId: z.string() })),
 });
 
 let folder: string;
@@ -84,7 +84,8 @@ describe('a backup', () => {
   it('is made while the server runs, which goes on', async () => {
     const { exitCode, error } = await command(['backup', backup]);
     expect([exitCode, error]).toEqual([0, '']);
-    expect((await readdir(backup)).toSorted()).toEqual([
+    // The heads, too, once any are signed.
+    expect((await readdir(backup)).filter((name) => name !== 'audit-heads.jsonl').toSorted()).toEqual([
       'events.db',
       'manifest.json',
       'screenshots.db',
@@ -150,7 +151,7 @@ describe('a backup', () => {
     const shown = await command(['audit', 'verify', backup], 'nowhere');
     expect([shown.exitCode, shown.out]).toEqual([
       0,
-      expect.stringMatching(/org_\w+: \d+ changes, 0 signed heads: intact/),
+      expect.stringMatching(/org_\w+: \d+ changes, \d+ signed heads?: intact/),
     ]);
   });
 
