@@ -67,7 +67,7 @@ export const accountEvents = [
   /** Every session that was open before has ended. */
   defineEvent('member.password_changed', {
     version: 1,
-    schema: member.extend({ passwordHash: z.string(), by: z.enum(['member', 'reset']) }),
+    schema: member.extend({ passwordHash: z.string(), by: z.enum(['member', 'reset', 'printed_link']) }),
   }),
   /** A link was sent by which a new password can be set. */
   defineEvent('member.reset_requested', { version: 1, schema: member.extend({ expiresAt: storedTimestamp }) }),

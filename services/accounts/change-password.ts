@@ -31,16 +31,19 @@ export async function changePassword(
   return { ...(await beginSession(ports, changed, { requestId, provider })), organization: position };
 }
 
+const resetKinds = ['password-reset', 'printed-reset'] as const;
+type ResetKind = (typeof resetKinds)[number];
+
 export function resetUrl(
   ports: Pick<AccountPorts, 'linkPepper'>,
   baseUrl: string,
   found: FoundMember,
-  nowMs: number,
+  { kind, nowMs }: { readonly kind: ResetKind; readonly nowMs: number },
 ): string {
   const { member, organization } = found;
   const { id: memberId, epoch } = member;
   const expiresAtMs = nowMs + resetLifetimeMs;
-  const link = { kind: 'password-reset', organizationId: organization.id, memberId, expiresAtMs, epoch } as const;
+  const link = { kind, organizationId: organization.id, memberId, expiresAtMs, epoch } as const;
   return `${baseUrl}/password-resets/${linkToken(link, ports.linkPepper)}`;
 }
 
@@ -85,19 +88,27 @@ async function writeReset(ports: AccountPorts, found: FoundMember, requestId: st
   const command = { type: 'requestReset', memberId: member.id, expiresAt } as const;
   await changeOrganization(ports, organization.id, command, { actor: 'anonymous', requestId });
   const to = await openEmail(ports.vault, organization.id, member.id, member.email);
-  return resetLetter(to, organization.name, resetUrl(ports, await ports.address.baseUrl(), found, nowMs));
+  return resetLetter(
+    to,
+    organization.name,
+    resetUrl(ports, await ports.address.baseUrl(), found, { kind: 'password-reset', nowMs }),
+  );
 }
 
 /** Rejects with `not_found` for a link that is unknown, used or too old. */
-async function resettable(ports: AccountPorts, token: string): Promise<FoundMember> {
-  const link = readLinkToken(token, 'password-reset', ports.linkPepper, ports.clock.now());
+async function resettable(
+  ports: AccountPorts,
+  token: string,
+): Promise<{ readonly found: FoundMember; readonly kind: ResetKind }> {
+  const nowMs = ports.clock.now();
+  const [link = null] = resetKinds.flatMap((each) => readLinkToken(token, each, ports.linkPepper, nowMs) ?? []);
   const found = link === null ? null : await findMember(ports, link.organizationId, link.memberId);
   if (found?.member.status !== 'active' || found.member.epoch !== link?.epoch) throw notFound('link');
-  return found;
+  return { found, kind: link.kind === 'printed-reset' ? link.kind : 'password-reset' };
 }
 
 export async function showReset(ports: AccountPorts, token: string): Promise<LinkSubject> {
-  const { member, organization } = await resettable(ports, token);
+  const { member, organization } = (await resettable(ports, token)).found;
   return {
     email: await openEmail(ports.vault, organization.id, member.id, member.email),
     organization: organization.name,
@@ -110,11 +121,15 @@ export async function resetPassword(
   { token, newPassword, address }: ResetPasswordInput,
   requestId: string,
 ): Promise<number | null> {
-  const { member, organization } = await resettable(ports, token);
+  const { found, kind } = await resettable(ports, token);
+  const { member, organization } = found;
   const { id: memberId, emailHash, epoch } = member;
   const passwordHash = await hashNewPassword(ports, emailHash, newPassword);
-  const command = { type: 'changePassword', memberId, passwordHash, by: 'reset', epoch } as const;
-  const asking = { actor: `user:${memberId}`, requestId };
+  // A link that was mailed has been read by the member; one that was printed, by whom the operator gave it.
+  const isPrinted = kind === 'printed-reset';
+  const by = isPrinted ? 'printed_link' : 'reset';
+  const command = { type: 'changePassword', memberId, passwordHash, by, epoch } as const;
+  const asking = { actor: isPrinted ? 'system:cli' : `user:${memberId}`, requestId };
   const { position } = await changeOrganization(ports, organization.id, command, asking);
   // Who was locked out by the guesses of others signs in from here next.
   await ports.attempts.proved(memberId, address);

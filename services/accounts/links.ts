@@ -7,7 +7,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isId } from '#runtime/ids';
 
 export interface Link {
-  readonly kind: 'invitation' | 'password-reset';
+  /** `printed-reset`: for a new password, printed for who has the command line. */
+  readonly kind: 'invitation' | 'password-reset' | 'printed-reset';
   readonly organizationId: string;
   readonly memberId: string;
   readonly expiresAtMs: number;

@@ -66,7 +66,13 @@ export async function printResetLinks(config: Config, email: string): Promise<re
     if (member === undefined) return [];
     const found = { member, members, organization: { id, name, plan, rateLimit, createdAt: '' } };
     return [
-      { organization: name, url: resetUrl({ linkPepper: pepperOf(secretKey) }, baseUrl, found, systemClock.now()) },
+      {
+        organization: name,
+        url: resetUrl({ linkPepper: pepperOf(secretKey) }, baseUrl, found, {
+          kind: 'printed-reset',
+          nowMs: systemClock.now(),
+        }),
+      },
     ];
   });
   if (links.length > 0) return links;

@@ -62,7 +62,7 @@ export type MemberCommand =
       readonly type: 'changePassword';
       readonly memberId: string;
       readonly passwordHash: string;
-      readonly by: 'member' | 'reset';
+      readonly by: 'member' | 'reset' | 'printed_link';
       /** Of the member when the password was checked: another change in between wins. */
       readonly epoch: number;
     }

@@ -25,6 +25,10 @@ describe('meerkat accounts reset-password', () => {
     expect((await set()).status).toBe(200);
     expect((await set()).status).toBe(404);
     await signIn(installation, { password: newPassword });
+    // Nobody knows who used it: on record is that the operator made it.
+    const audit = await installation.api.send('/api/audit?type=member.password_changed');
+    expect(audit.body).toMatchObject({ data: [{ actor: 'system:cli' }] });
+    expect(audit.text).toContain('printed_link');
   });
 
   it('names an address that nobody has', async () => {

@@ -24,6 +24,8 @@ type Scope = (typeof scopes)[number];
 interface ShownKey {
   readonly name: string;
   readonly key: string;
+  /** It takes the place of another, which stays good for a time. */
+  readonly isSuccessor?: boolean;
 }
 
 /** A key that is not made yet, as it is typed. */
@@ -186,7 +188,7 @@ function Row({ apiKey, maker, onShown }: RowProps): ReactNode {
   const rotate = useMutation({
     mutationFn: () => dataOf(api.POST('/api/keys/{id}/rotate', { params, body: { overlapSeconds: 86_400 } })),
     onSuccess: (made) => {
-      onShown(made);
+      onShown({ ...made, isSuccessor: true });
       refresh();
     },
     onError: (error) => failed(error.message),
@@ -278,6 +280,7 @@ export function Keys(): ReactNode {
       {shown !== null && (
         <div className="notice good stack" role="status">
           <p>✓ {t('apiKeys.made', { name: shown.name })}</p>
+          {shown.isSuccessor === true && <p>{t('apiKeys.before')}</p>}
           <CopyField label={t('setup.key')} value={shown.key} />
           <pre>{`curl -H "Authorization: Bearer $MEERKAT_KEY" ${location.origin}/api/notifications`}</pre>
         </div>

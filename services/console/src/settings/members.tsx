@@ -7,6 +7,7 @@ import { DataTable } from '../frame/data-table.js';
 import { CopyField } from '../frame/copy-field.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
 import { useFailureToast, useToast } from '../frame/toasts.js';
+import { useSession } from '../session/session.js';
 import { RelativeTime } from '../text/time.js';
 import { useTexts } from '../text/text.js';
 import { membersKey, useMembers } from './use-members.js';
@@ -21,6 +22,9 @@ function RoleSelect(props: {
   readonly onChoose: (role: Role) => void;
 }): ReactNode {
   const { t } = useTexts();
+  // Owners are made by owners.
+  const offered =
+    useSession().role === 'owner' ? roles : roles.filter((role) => role !== 'owner' || props.value === role);
   return (
     <select
       className="input"
@@ -30,7 +34,7 @@ function RoleSelect(props: {
       value={props.value}
       onChange={({ target }) => props.onChoose(target.value as Role)}
     >
-      {roles.map((role) => (
+      {offered.map((role) => (
         <option key={role} value={role}>
           {t(`role.${role}`)}
         </option>

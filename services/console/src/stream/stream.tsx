@@ -1,6 +1,7 @@
 /** What changes as it happens, handed to pages in batches; and whether the server is reached at all. */
 import { useQueryClient } from '@tanstack/react-query';
 import { createContext, useContext, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
+import { sessionKey } from '../session/session.js';
 import { changesOf, type BroughtMessage, type Changes } from './changes.js';
 import { openStream, type StreamMessage } from './open-stream.js';
 
@@ -46,6 +47,8 @@ export function StreamProvider({ children }: { readonly children: ReactNode }): 
       switch (message.kind) {
         case 'state':
           setLostAt((before) => (message.isOpen ? null : (before ?? message.at)));
+          // It ends with the session too, and does not say why it ended.
+          if (!message.isOpen) void client.invalidateQueries({ queryKey: sessionKey });
           return;
         case 'gap':
           void client.invalidateQueries();

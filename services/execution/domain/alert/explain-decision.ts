@@ -67,7 +67,8 @@ function isReminderDue({ triggeredAt }: AlertState, now: string, { reminderSecon
 }
 
 function stillTrue({ before, result, policy }: DecidedRun): string {
-  if (before.told !== 'true') return 'It was true before, and nobody wanted to hear of it when it became so.';
+  if (before.told !== 'true')
+    return 'It was true before, and no enabled action listens to that (`on`): nobody could be told.';
   // Nothing else keeps a message back that is due here.
   if (policy.notifyOn === 'every_true' || isReminderDue(before, result.finishedAt, policy)) {
     return 'It was true before and has been told, and somebody has acknowledged it: nothing more is sent until it ends or the time of that is over.';

@@ -39,6 +39,8 @@ export const settingsDe: Readonly<Record<keyof typeof settingsEn, string>> = {
   'apiKeys.expires': 'Läuft ab',
   'apiKeys.make': 'Schlüssel anlegen',
   'apiKeys.made': '„{name}“: jetzt kopieren',
+  'apiKeys.before':
+    'Der bisherige gilt noch einen Tag: Geben Sie Programmen bis dahin den neuen. Widerrufen beendet ihn früher.',
   'apiKeys.rotate': 'Erneuern',
   'apiKeys.revoke': 'Widerrufen',
   'apiKeys.revokeWhat': 'Programme mit diesem Schlüssel werden sofort abgewiesen. Das ist endgültig.',

@@ -38,6 +38,8 @@ export const settingsEn = {
   'apiKeys.expires': 'Expires',
   'apiKeys.make': 'Make the key',
   'apiKeys.made': '“{name}”: copy it now',
+  'apiKeys.before':
+    'The key before it stays good for a day: give programs the new one until then. Revoke ends it sooner.',
   'apiKeys.rotate': 'Rotate',
   'apiKeys.revoke': 'Revoke',
   'apiKeys.revokeWhat': 'Programs with this key are refused at once. This cannot be undone.',

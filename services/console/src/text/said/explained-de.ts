@@ -58,8 +58,8 @@ const rules: readonly Saying[] = [
     '{oneField} verlangt {oneN} in Folge; dies war Nummer {oneCount}.',
   ],
   [
-    'It was true before, and nobody wanted to hear of it when it became so.',
-    'Es war schon vorher wahr, und als es wahr wurde, wollte niemand davon hören.',
+    'It was true before, and no enabled action listens to that (`on`): nobody could be told.',
+    'Es war schon vorher wahr, und keine aktive Aktion hört darauf (`on`): niemand war zu benachrichtigen.',
   ],
   [
     'It was true before and has been told, and somebody has acknowledged it: nothing more is sent until it ends or the time of that is over.',
