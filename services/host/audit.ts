@@ -49,14 +49,19 @@ export async function verifyStoredEvents(config: Config, found: (fault: AuditFau
     const { keys, chains, history } = await chainsOf(config, opened.history, secretKey);
     // Up to the end that a head read above may tell of.
     const lastPosition = await newest();
-    const counts = await auditEvents({ history, lastPosition, secretKey }, (fault) => found(toAuditFault(fault)));
+    let isAltered = false;
+    const counts = await auditEvents({ history, lastPosition, secretKey }, (fault) => {
+      isAltered ||= fault.what === 'altered';
+      found(toAuditFault(fault));
+    });
     const left = positionLeft(config, secretKey);
     const text = sayEndGone(left, lastPosition);
     // No event is left that could be named.
     if (left !== null && text !== null)
       found({ what: 'missing', stream: '', revision: -1, position: left, type: '', text });
     for (const fault of headFaults(chains, lastPosition ?? 0)) {
-      if (fault.what !== 'missing' || text === null) found(fault);
+      // What is named above already shows in the heads, too.
+      if (fault.what === 'missing' ? text === null : !isAltered) found(fault);
     }
     return { ...counts, warnings: endDoubts(config, keys, lastPosition) };
   } finally {
