@@ -5,7 +5,7 @@ import { isSealed, type Sealed, type Vault } from '#vault/vault';
 
 /**
  * Upper and lower case are one address: no two accounts differ in that alone. What is not plain is nobody's. Hashes are stored:
- * whoever was let in by an address that is not plain is found by the plain one.
+ * who was let in by an address that is not plain is found by the plain one.
  */
 export function hashEmail(email: string, pepper: Uint8Array): string {
   const kind = isPlainAddress(email) ? 'email' : 'no-email';

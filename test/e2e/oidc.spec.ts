@@ -93,7 +93,7 @@ describe('a sign-in provider', () => {
     }
   });
 
-  it('leads to the first organisation, whoever else has invited the address, or opened an account by it', async () => {
+  it('leads to the first organisation, also where another one has invited the address or has an account of it', async () => {
     const second = await addOrganization(installation, 'Catcher');
     const { email, token } = await invite(installation, 'viewer', second.owner);
     provider.people.set('caught', { email });

@@ -130,7 +130,7 @@ describe('who comes by the provider alone', () => {
     expect(await arrive()).toBe('Acme');
   });
 
-  it('is signed up in the first organisation, whoever else has invited the address or opened an account by it', async () => {
+  it('is signed up in the first organisation, also where another one has invited the address or has an account of it', async () => {
     await joinByLink(other);
     expect(await arrive({ signUp: true })).toBe('Acme');
   });
