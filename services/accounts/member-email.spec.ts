@@ -23,7 +23,7 @@ describe('the hash by which an address is found', () => {
     ['jürgen@corp.example', 'ju\u0308rgen@corp.example'],
   ])('of %s is not that of %s, which is nobody’s address', (email, alike) => {
     expect(hashOf(alike)).not.toBe(hashOf(email));
-    expect([accountEmail.safeParse(email).success, accountEmail.safeParse(alike).success]).toEqual([true, false]);
+    expect(accountEmail.safeParse(alike).success).toBe(false);
   });
 
   it('is one address’s alone, of all letters that an address may have, but for their case', () => {
