@@ -26,11 +26,15 @@ describe('the letters of an address', () => {
     for (const address of addresses) expect(accountEmail.safeParse(address).data).toBe(address);
   });
 
-  it.each(['ｏwner@corp.example', 'ſ@x.example', '\u212aim@x.example', 'İ@x.example', 'ﬁ@x.example', 'e\u0301@x.example'])(
-    'are none of %s',
-    (address) => {
-      const { error } = accountEmail.safeParse(address);
-      expect(error?.issues.map(({ message }) => message)).toEqual([expect.stringContaining('plain letters')]);
-    },
-  );
+  it.each([
+    'ｏwner@corp.example',
+    'ſ@x.example',
+    '\u212aim@x.example',
+    'İ@x.example',
+    'ﬁ@x.example',
+    'e\u0301@x.example',
+  ])('are none of %s', (address) => {
+    const { error } = accountEmail.safeParse(address);
+    expect(error?.issues.map(({ message }) => message)).toEqual([expect.stringContaining('plain letters')]);
+  });
 });
