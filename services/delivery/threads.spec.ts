@@ -52,7 +52,7 @@ describe('a message that says that it is over', () => {
     expect(receiver.received.map(({ method, path }) => `${method} ${path}`)).toEqual([
       'POST /rest/api/3/issue',
       'POST /rest/api/3/issue/OPS-24/comment',
-      'GET /rest/api/3/issue/OPS-24/transitions',
+      'GET /rest/api/3/issue/OPS-24?fields=status&expand=transitions',
       'POST /rest/api/3/issue/OPS-24/transitions',
     ]);
     expect(bodiesOf(receiver).at(-1)).toEqual({ transition: { id: '31' } });
