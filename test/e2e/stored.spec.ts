@@ -55,12 +55,13 @@ describe('the data of an earlier version', () => {
     const now = await Promise.all(paths.map(async (path) => [path, await installation.api.send(path)] as const));
     // An error's answer carries the id of its own request.
     const shown = (status: number, text: string) => ({ status, ...(status === 200 ? { text } : {}) });
-    // Not told then: what settings leave silent, when a key was used last, what gathers or escalates, acknowledgements, and what
+    // Not told then: what settings leave silent, who made a key and when it was used last, what gathers or escalates, acknowledgements, and what
     // to do about a status.
     const known = (text: string): string =>
       text
         .replace(/,"warnings":\[(?:\{[^{}]*\},?)*\]/g, '')
         .replace(/,"lastUsedAt":(?:null|"[^"]*")/g, '')
+        .replace(/,"createdBy":(?:null|"[^"]*")(?=,"expiresAt")/g, '')
         .replace(/"digestSeconds":0,"afterSeconds":0,"retryUnknown":true,/g, '')
         .replace(/,"acknowledged":null/g, '')
         .replace(/("reason":"http_status","message":"[^"]*"),"hint":"(?:[^"\\]|\\.)*"/g, '$1');

@@ -64,11 +64,11 @@ function* closing(
     yield close(found[0]);
     return undefined;
   }
-  const names = issue.transitions.map(([, name]) => `“${name}”`).join(', ');
-  const has = names === '' ? 'it has none that the token may use' : `it has ${names}`;
-  const lacks =
-    closeTransition === undefined ? 'none that leads into a status of the category done' : `no “${closeTransition}”`;
-  const message = `The issue has the comment and stays open: among its transitions is ${lacks} (${has}); set closeTransition to one of them.`;
+  const names = issue.transitions.map(([, name]) => `“${name}”`).join(', ') || '–';
+  const message =
+    closeTransition === undefined
+      ? `The issue has the comment and stays open: no transition of it leads into a status of the category done. Set closeTransition to one that it has: ${names}.`
+      : `The issue has the comment and stays open: it has no transition “${closeTransition}”. Set closeTransition to one that it has: ${names}.`;
   return refusal({ method: 'POST', url: '' }, 'nothing_closes_it', message);
 }
 

@@ -23,7 +23,7 @@ describe('a process that does not answer', () => {
       pipe: Duplex.from({ readable: answers, writable: new PassThrough().resume() }),
       pid: 1,
       ended: new Promise<string>(() => undefined),
-      processorUse: () => (waitedMs === null ? null : { ranMs: 0, waitedMs }),
+      processorUse: () => (waitedMs === null ? null : { ranMs: 0, waitedMs, isRunnable: false }),
       hold: () => undefined,
       kill: () => void (isKilled = true),
     };

@@ -4,6 +4,8 @@ import { JobWatch, type WatchedJob } from './job-watch.js';
 interface Quarter {
   readonly ran?: number;
   readonly waited?: number;
+  /** A thread could run at the end of it. */
+  readonly isRunnable?: boolean;
   readonly sent?: number;
   readonly answers?: number;
   /** Of the product, which looks every quarter of a second unless it is held up. */
@@ -15,11 +17,15 @@ function foundOver(quarters: readonly Quarter[], answeredBefore = 0): number | n
   const watch = new JobWatch({ overMs: 1_000, idleMs: 750 });
   const job: WatchedJob = { allowedMs: 3_000, since: null };
   let [atMs, ranMs, waitedMs, sentMs, answered] = [0, 0, 0, 3_000, answeredBefore];
-  watch.firstOver([], { atMs, use: { ranMs, waitedMs }, sentMs, answers: answered });
-  for (const [index, { ran = 0, waited = 0, sent = 0, answers = 0, lasts = 250 }] of quarters.entries()) {
+  watch.firstOver([], { atMs, use: { ranMs, waitedMs, isRunnable: false }, sentMs, answers: answered });
+  for (const [
+    index,
+    { ran = 0, waited = 0, isRunnable = false, sent = 0, answers = 0, lasts = 250 },
+  ] of quarters.entries()) {
     [atMs, ranMs, waitedMs, sentMs] = [atMs + lasts, ranMs + ran, waitedMs + waited, sentMs + sent];
     answered += answers;
-    if (watch.firstOver([job], { atMs, use: { ranMs, waitedMs }, sentMs, answers: answered }) !== null) return index;
+    const use = { ranMs, waitedMs, isRunnable };
+    if (watch.firstOver([job], { atMs, use, sentMs, answers: answered }) !== null) return index;
   }
   return null;
 }
@@ -47,6 +53,15 @@ describe('the watch over jobs in a process', () => {
 
   it('lets a process be that gets no processor', () => {
     expect(foundOver(quarters(200, { ran: 12, waited: 240 }), 1)).toBeNull();
+  });
+
+  it('lets a process be whose wait for a processor is not over, and so in no count', () => {
+    const waits = [...quarters(19, { isRunnable: true }), { ran: 10, waited: 4_990, isRunnable: true }];
+    expect(foundOver([...waits, ...waits, ...waits], 1)).toBeNull();
+  });
+
+  it('finds one over its time that has a thread which could run, and runs on', () => {
+    expect(foundOver(quarters(200, { ran: 250, isRunnable: true }), 1)).toBe(17);
   });
 
   it('lets a process be that runs what it was sent later', () => {

@@ -9,7 +9,7 @@ export interface WatchedJob {
   /** What it and those before it may take of a core, one after the other. */
   readonly allowedMs: number;
   /** The first look at the process after the job was sent. */
-  since: Beat | null;
+  since: SeenBeat | null;
 }
 
 export interface Beat {
@@ -19,6 +19,11 @@ export interface Beat {
   readonly sentMs: number;
   /** How many it has answered. */
   readonly answers: number;
+}
+
+export interface SeenBeat extends Beat {
+  /** What had not been accounted for by then, and was a wait for a processor. */
+  readonly uncountedMs: number;
 }
 
 export interface WatchMargins {
@@ -35,6 +40,8 @@ export class JobWatch {
   readonly #margins: WatchMargins;
   #last: Beat | null = null;
   #idleMs = 0;
+  /** The kernel counts a wait for a processor at its end: until then a thread only shows that it could run. */
+  #uncountedMs = 0;
 
   constructor(margins: WatchMargins) {
     this.#margins = margins;
@@ -47,19 +54,22 @@ export class JobWatch {
     this.#last = beat;
     const all = [...jobs];
     const before = all.filter(({ since }) => since !== null);
+    const unaccountedMs = last === null ? 0 : idleBetween(last, beat);
+    if (beat.use.isRunnable) this.#uncountedMs += unaccountedMs;
     const over = isLate ? null : (before.find(({ allowedMs, since }) => this.#isOver(allowedMs, since, beat)) ?? null);
     // A job that was there at the last look kept a thread busy all the time since.
     const isIdle = !isLate && before.length > 0 && beat.answers === last.answers;
-    this.#idleMs = isIdle ? this.#idleMs + idleBetween(last, beat) : 0;
-    for (const job of all) if (isLate || job.since === null) job.since = beat;
+    this.#idleMs = isIdle ? this.#idleMs + (beat.use.isRunnable ? 0 : unaccountedMs) : 0;
+    const seen = { ...beat, uncountedMs: this.#uncountedMs };
+    for (const job of all) if (isLate || job.since === null) job.since = seen;
     // One that never answered may still read its own program.
     if (beat.answers > 0 && this.#idleMs > this.#margins.idleMs) return before[0] ?? null;
     return over;
   }
 
-  #isOver(allowedMs: number, since: Beat | null, { atMs, use, sentMs }: Beat): boolean {
+  #isOver(allowedMs: number, since: SeenBeat | null, { atMs, use, sentMs }: Beat): boolean {
     if (since === null) return false;
-    const waitedMs = use.waitedMs - since.use.waitedMs;
+    const waitedMs = use.waitedMs - since.use.waitedMs + (this.#uncountedMs - since.uncountedMs);
     const ranMs = use.ranMs - since.use.ranMs;
     // Those sent later may run beside it.
     const laterMs = sentMs - since.sentMs;

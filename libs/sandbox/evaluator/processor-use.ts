@@ -4,8 +4,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 export interface ProcessorUse {
   /** Processor time of all of its threads. */
   readonly ranMs: number;
-  /** Time in which a thread could have run and got no processor; of all threads. */
+  /** Time in which a thread could have run and got no processor; of all threads. A wait is counted at its end. */
   readonly waitedMs: number;
+  /** Whether a thread runs, or waits for a processor, at this moment. */
+  readonly isRunnable: boolean;
 }
 
 export interface ProcessorMeter {
@@ -15,20 +17,29 @@ export interface ProcessorMeter {
 
 const nanosecondsPerMs = 1e6;
 
-/** Of each thread the nanoseconds it ran and waited. Throws where the process is gone or the machine has no such record. */
-function readThreads(pid: number): ReadonlyMap<string, readonly [number, number]> {
+interface Threads {
+  /** Of each the nanoseconds it ran and waited. */
+  readonly times: ReadonlyMap<string, readonly [number, number]>;
+  readonly isRunnable: boolean;
+}
+
+/** Throws where the process is gone or the machine has no such record. */
+function readThreads(pid: number): Threads {
   const folder = `/proc/${pid}/task`;
-  const found = new Map<string, readonly [number, number]>();
+  const times = new Map<string, readonly [number, number]>();
+  let isRunnable = false;
   for (const thread of readdirSync(folder)) {
     const [ran = 0, waited = 0] = readFileSync(`${folder}/${thread}/schedstat`, 'utf8').split(' ').map(Number);
-    found.set(thread, [ran, waited]);
+    times.set(thread, [ran, waited]);
+    // Behind its name, which may have any letters.
+    isRunnable ||= /\) R /.test(readFileSync(`${folder}/${thread}/stat`, 'utf8'));
   }
-  return found;
+  return { times, isRunnable };
 }
 
 /** Read now and then: what a thread had since the last reading is lost when it ends. */
 export function createProcessorMeter(pid: () => number | undefined): ProcessorMeter {
-  let last: ReadonlyMap<string, readonly [number, number]> = new Map();
+  let last: Threads['times'] = new Map();
   let ran = 0;
   let waited = 0;
   return {
@@ -37,13 +48,14 @@ export function createProcessorMeter(pid: () => number | undefined): ProcessorMe
       if (known === undefined) return null;
       try {
         const now = readThreads(known);
-        for (const [thread, [ranNow, waitedNow]] of now) {
+        for (const [thread, [ranNow, waitedNow]] of now.times) {
           const [ranThen, waitedThen] = last.get(thread) ?? [0, 0];
           ran += Math.max(0, ranNow - ranThen);
           waited += Math.max(0, waitedNow - waitedThen);
         }
-        last = now;
-        return { ranMs: ran / nanosecondsPerMs, waitedMs: waited / nanosecondsPerMs };
+        last = now.times;
+        const { isRunnable } = now;
+        return { ranMs: ran / nanosecondsPerMs, waitedMs: waited / nanosecondsPerMs, isRunnable };
       } catch {
         return null;
       }

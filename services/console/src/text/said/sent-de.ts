@@ -29,6 +29,7 @@ export const deliveryReasonsDe: Readonly<Record<string, string>> = {
   mailbox_gone: 'Dieses Postfach gibt es nicht, oder nicht mehr.',
   not_told: 'Was vorbei ist, war an diesen Empfänger nie gegangen.',
   nothing_to_close: 'Zu dieser Episode fand sich kein Vorgang, der zu schließen wäre.',
+  nothing_closes_it: 'Der Vorgang hat den Kommentar und bleibt offen: Er hat keinen Übergang, der ihn schließt.',
   over: 'Es war schon vorbei, als gesendet werden sollte.',
   paused: 'Die Aufgabe ist pausiert.',
   program_deferred: 'Das Programm konnte die Nachricht noch nicht annehmen.',
@@ -114,6 +115,14 @@ const attempts: readonly Saying[] = [
   [
     'No issue of this episode was found in the project, so there is none to close.',
     'Im Projekt fand sich kein Vorgang zu dieser Episode, also ist keiner zu schließen.',
+  ],
+  [
+    'The issue has the comment and stays open: no transition of it leads into a status of the category done. Set closeTransition to one that it has: {names}.',
+    'Der Vorgang hat den Kommentar und bleibt offen: Kein Übergang führt in einen Status der Kategorie „done“. Setzen Sie closeTransition auf einen, den er hat: {names}.',
+  ],
+  [
+    'The issue has the comment and stays open: it has no transition “{name}”. Set closeTransition to one that it has: {names}.',
+    'Der Vorgang hat den Kommentar und bleibt offen: Er hat keinen Übergang „{name}“. Setzen Sie closeTransition auf einen, den er hat: {names}.',
   ],
   [
     'No issue of this episode was found in the repository, so there is none to close.',
@@ -265,7 +274,10 @@ const because: readonly Saying[] = [
     'the repository was renamed; set repository to its new name',
     'das Repository wurde umbenannt; setzen Sie repository auf den neuen Namen',
   ],
-  ['the issue was deleted', 'der Vorgang wurde gelöscht'],
+  [
+    'the conversation of the issue is locked; unlock it, or open another one',
+    'die Unterhaltung des Issues ist gesperrt; entsperren Sie sie, oder öffnen Sie ein anderes',
+  ],
   [
     'the token may not write issues there, or the repository has none',
     'das Token darf dort keine Issues schreiben, oder das Repository hat keine',

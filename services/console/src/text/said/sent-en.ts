@@ -25,6 +25,7 @@ export const deliveryReasonsEn = {
   mailbox_gone: 'There is no such mailbox, or no longer.',
   not_told: 'What is over was never told to this receiver.',
   nothing_to_close: 'No issue of this episode was found that could be closed.',
+  nothing_closes_it: 'The issue has the comment and stays open: it has no transition that closes it.',
   over: 'It was over by the time it would have been sent.',
   paused: 'The task is paused.',
   program_deferred: 'The program could not take the message yet.',
