@@ -156,7 +156,7 @@ const keepsOperator = async (ports: AccountPorts, organizationId: string): Promi
   (await homeOrganizationId(ports)) === organizationId;
 
 /** Before the change itself: after a crash in between it is asked for again. Rejects as the command would, and ends nothing then. */
-async function endWhatIsOfOperators(
+async function endKeysOfOperator(
   ports: AccountPorts,
   context: RequestContext,
   command: Extract<OrganizationCommand, { readonly type: 'changeMember' | 'removeMember' }>,
@@ -175,7 +175,7 @@ export async function changeMember(
   const keeps = await keepsOperator(ports, organizationId);
   const byOwner = await isByOwner(ports, { ...asking, organizationId });
   const command = { type: 'changeMember', memberId, ...change, keepsOperator: keeps, byOwner } as const;
-  if (change.operator === false) await endWhatIsOfOperators(ports, { organizationId, ...asking }, command);
+  if (change.operator === false) await endKeysOfOperator(ports, { organizationId, ...asking }, command);
   return changeOrganization(ports, organizationId, command, asking);
 }
 
@@ -188,6 +188,6 @@ export async function removeMember(
   const keeps = await keepsOperator(ports, organizationId);
   const byOwner = await isByOwner(ports, { ...asking, organizationId });
   const command = { type: 'removeMember', memberId, keepsOperator: keeps, byOwner } as const;
-  await endWhatIsOfOperators(ports, { organizationId, ...asking }, command);
+  await endKeysOfOperator(ports, { organizationId, ...asking }, command);
   return (await changeOrganization(ports, organizationId, command, asking)).position;
 }
