@@ -1,5 +1,6 @@
 /** Days and times of a week in a zone, as schedules and policies take them. */
 import { z } from 'zod';
+import { nearestName } from '#runtime/nearest-name';
 
 /** Monday first. */
 export const weekDays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
@@ -24,10 +25,17 @@ function isTimezone(name: string): boolean {
   }
 }
 
+/** The zone that was meant: by its whole name, or by its city alone. */
+function likelyZone(given: string): string {
+  const zones = Intl.supportedValuesOf('timeZone');
+  const byCity = new Map(zones.map((zone) => [zone.slice(zone.lastIndexOf('/') + 1), zone]));
+  return nearestName(given, zones) ?? byCity.get(nearestName(given, [...byCity.keys()]) ?? '') ?? 'Europe/Berlin';
+}
+
 export const timezone = z
   .string()
   .max(64)
-  .refine(isTimezone, { error: 'must be a zone such as Europe/Berlin' })
+  .refine(isTimezone, { error: ({ input }) => `must be a zone such as ${likelyZone(String(input))}` })
   .default('UTC')
   .describe('A name of the IANA database.');
 

@@ -151,7 +151,7 @@ describe('the audit', () => {
     seat = await openSeat(browser);
     const { page } = seat;
     await openAsOwner(seat, installation, '/audit');
-    await page.getByLabel('Event').fill('task.created');
+    await page.getByLabel('Event').selectOption('task.created');
     await page.getByRole('button', { name: 'Filter' }).click();
     await page.waitForURL(/type=task\.created/);
     const rows = page.getByRole('row').filter({ has: page.getByRole('cell') });
@@ -161,6 +161,26 @@ describe('the audit', () => {
     await rows.first().locator('details').getByText('Audited').waitFor();
     await page.getByRole('button', { name: 'Verify the record' }).click();
     await page.getByText(/^Whole: \d+ events/).waitFor();
+    expect(await violations(page)).toEqual([]);
+  });
+
+  it('takes the names that it shows, and a time, as what is looked for', async () => {
+    const { name } = await installation.api.create({ ...byHand(site.address('/page')), name: 'Looked for' });
+    seat = await openSeat(browser);
+    const { page } = seat;
+    await openAsOwner(seat, installation, '/audit');
+    const rows = page.getByRole('row').filter({ has: page.getByRole('cell') });
+    const made = rows.filter({ hasText: 'task.created' }).filter({ hasText: name });
+    const maker = (await made.first().getByRole('cell').nth(2).textContent()) ?? '';
+    await page.getByLabel('Actor').fill(maker);
+    await page.getByLabel('Resource').fill(name);
+    await page.getByRole('button', { name: 'Filter' }).click();
+    await page.waitForURL(/actor=(?:key%3Akey|user%3Ausr)_.+resource=ntf_/);
+    await rows.filter({ hasNotText: name }).first().waitFor({ state: 'detached' });
+    expect(await page.getByLabel('Actor').inputValue()).toBe(maker);
+    await page.getByLabel('To', { exact: true }).fill('2020-01-01T00:00');
+    await page.getByRole('button', { name: 'Filter' }).click();
+    await page.getByText('Nothing found.').waitFor();
     expect(await violations(page)).toEqual([]);
   });
 });

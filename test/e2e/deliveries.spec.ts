@@ -215,6 +215,25 @@ describe('the link that acknowledges', () => {
     expect((await installation.api.send(pathname, { key: null })).text).toContain('It is over');
   });
 
+  it('ends with the action whose message it came in, and names no address of the page that is watched', async () => {
+    const watched = await watch('/dismissed', {}, { name: 'Wanted' });
+    await watched.run(true);
+    await untilIs(watched, 'triggered', 'delivered');
+    const { acknowledge } = links.parse(JSON.parse(hooks.received('/dismissed')[0]?.body ?? '')).data.links;
+    const { pathname } = new URL(acknowledge);
+    const before = await installation.api.send(pathname, { key: null });
+    expect([before.status, before.text]).toEqual([200, expect.stringContaining('Wanted')]);
+    expect(before.text).not.toContain(site.address('/dismissed'));
+    expect((await installation.api.send(watched.action, { method: 'DELETE' })).status).toBe(204);
+    const renamed = await post(`/api/notifications/${watched.id}`, { name: 'Later name' }, 'PATCH');
+    expect(renamed.status).toBe(200);
+    for (const method of ['GET', 'POST']) {
+      const after = await installation.api.send(pathname, { method, key: null });
+      expect([after.status, after.text]).toEqual([404, expect.not.stringContaining('Later name')]);
+    }
+    expect(dataOf(await installation.api.send(`/api/notifications/${watched.id}`))['acknowledged']).toBeNull();
+  });
+
   it('stands in no message of a recovery', async () => {
     const last = hooks.received('/linked').at(-1);
     await until('the recovery has come', () => hooks.received('/linked').length === 2);

@@ -54,15 +54,13 @@ function overPage({ task: { name } }: Linked): Answer {
   });
 }
 
-function askPage({ task: { name, url } }: Linked, token: string): Answer {
+/** Names no address of the page that is watched: who has the link need not be one who may see the task. */
+function askPage({ task: { name } }: Linked, token: string): Answer {
   return page({
     title: 'Acknowledge',
     body: html`<section>
       <h1>Acknowledge “${name}”?</h1>
-      <p>
-        Who acknowledges takes it on: there are no reminders and no escalation until it ends. The page that is watched
-        is <code>${url}</code>.
-      </p>
+      <p>Who acknowledges takes it on: there are no reminders and no escalation until it ends.</p>
       <form method="post" action="/acknowledge/${token}"><button type="submit">Acknowledge</button></form>
     </section>`,
   });
@@ -109,11 +107,12 @@ export class AcknowledgePagesController {
     return openEpisodes.includes(episode);
   }
 
+  /** A link ends with the action whose message it came in. */
   async #linked(token: string): Promise<Linked> {
     const [taskId, actionId, episode] = this.#signer.read('acknowledge', token) ?? [];
     if (taskId === undefined || actionId === undefined || episode === undefined) throw notFound('link');
     const task = await this.#readStore.get(tasksView, taskId);
-    if (task === null) throw notFound('link');
+    if (task === null || !task.spec.actions.some(({ id }) => id === actionId)) throw notFound('link');
     return { task, actionId, episode };
   }
 }

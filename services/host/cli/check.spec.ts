@@ -88,4 +88,9 @@ describe('the command check', () => {
     expect(out).toContain('"Price": the condition became true.');
     expect(out).not.toContain('What goes out');
   });
+
+  it('takes one task, and says what takes a configuration of several', async () => {
+    const { exitCode, error } = await check({ notifications: [] });
+    expect([exitCode, error]).toEqual([1, expect.stringMatching(/is a configuration of several tasks.+meerkat diff /)]);
+  });
 });

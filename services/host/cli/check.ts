@@ -11,6 +11,7 @@ import { parseYamlBody } from '#http/yaml';
 import { refuse, validated } from '#http/validation';
 import { readConfig } from '#runtime/config';
 import { AppError, type ErrorDetail } from '#runtime/errors';
+import { isJsonObject } from '#runtime/json';
 import type { TaskWarning } from '../../gateway/task-warnings.js';
 import type { Product } from './product.js';
 import { readInputFile, withCodeFile } from './task-file.js';
@@ -21,6 +22,12 @@ const shownValueCharacters = 200;
 
 async function parseTask(bytes: Uint8Array, file: string): Promise<TaskInput> {
   const read = /\.ya?ml$/i.test(file) ? parseYamlBody(bytes) : parseJsonBody(bytes);
+  if (isJsonObject(read) && Array.isArray(read['notifications'])) {
+    throw new Refused(
+      'configuration_file',
+      `${file} is a configuration of several tasks; check takes one. meerkat diff ${file} checks all of it and shows what would change.`,
+    );
+  }
   const input = validated(taskInput, await withCodeFile(read, file), 'body');
   for (const [index, { id }] of input.actions.entries()) {
     if (id !== undefined) throw refuse(['actions', index, 'id'], 'unknown', 'is given by the service');

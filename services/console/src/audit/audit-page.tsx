@@ -1,9 +1,10 @@
 /** Every change in the organisation with who, when and what, and whether the record is whole. */
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
-import { useState, type ReactNode } from 'react';
-import { Link, useLocation, useSearch } from 'wouter';
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
 import { answerOf, api, dataOf } from '../api/client.js';
 import { nextCursorOf } from '../api/cursor.js';
+import { useAddressFilter } from '../frame/address-filter.js';
 import { DataTable, ShowEarlier } from '../frame/data-table.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
 import { useTitle } from '../frame/title.js';
@@ -12,8 +13,7 @@ import { ChangedField } from '../task/history-tab.js';
 import { useTaskNames } from '../tasks/task-names.js';
 import { AbsoluteTime } from '../text/time.js';
 import { useTexts } from '../text/text.js';
-
-const filters = ['actor', 'type', 'resource'] as const;
+import { AuditFilter, auditFilters } from './audit-filter.js';
 
 function Verification(): ReactNode {
   const { t } = useTexts();
@@ -41,15 +41,7 @@ function Verification(): ReactNode {
 export function AuditPage(): ReactNode {
   const { t } = useTexts();
   useTitle(t('frame.audit'));
-  const search = new URLSearchParams(useSearch());
-  const [, navigate] = useLocation();
-  const chosen = Object.fromEntries(
-    filters.flatMap((name) => {
-      const value = search.get(name) ?? '';
-      return value === '' ? [] : [[name, value] as const];
-    }),
-  );
-  const [typed, setTyped] = useState<Readonly<Record<string, string>>>(chosen);
+  const { chosen, choose } = useAddressFilter(auditFilters);
   const found = useInfiniteQuery({
     queryKey: ['audit', chosen],
     initialPageParam: '',
@@ -58,35 +50,13 @@ export function AuditPage(): ReactNode {
     getNextPageParam: nextCursorOf,
   });
   const entries = (found.data?.pages ?? []).flatMap(({ data }) => data);
-  const nameOf = useTaskNames(entries.map(({ resource }) => resource).filter((id) => id.startsWith('ntf_')));
+  const tasks = entries.map(({ resource }) => resource).filter((id) => id.startsWith('ntf_'));
+  const nameOf = useTaskNames(tasks);
   return (
     <div className="stack">
       <h1>{t('frame.audit')}</h1>
       <Verification />
-      <form
-        className="bar"
-        role="search"
-        onSubmit={(event) => {
-          event.preventDefault();
-          const next = new URLSearchParams(Object.entries(typed).filter(([, value]) => value.trim() !== ''));
-          navigate(`/audit${next.size === 0 ? '' : `?${next.toString()}`}`);
-        }}
-      >
-        {filters.map((name) => (
-          <input
-            key={name}
-            className="input"
-            style={{ width: '14rem' }}
-            aria-label={t(`audit.${name}`)}
-            placeholder={t(`audit.${name}`)}
-            value={typed[name] ?? ''}
-            onChange={({ target }) => setTyped({ ...typed, [name]: target.value })}
-          />
-        ))}
-        <button type="submit" className="button">
-          {t('audit.filter')}
-        </button>
-      </form>
+      <AuditFilter key={JSON.stringify(chosen)} chosen={chosen} choose={choose} nameOfTask={nameOf} tasks={tasks} />
       {found.error !== null && <ProblemNotice error={found.error} onRetry={() => void found.refetch()} />}
       <DataTable
         label={t('frame.audit')}
@@ -117,7 +87,13 @@ export function AuditPage(): ReactNode {
               <details>
                 <summary className="muted">{t('audit.changes', { count: entry.changes?.length ?? 0 })}</summary>
                 {(entry.changes ?? []).map((change) => (
-                  <ChangedField key={change.path} path={change.path} from={change.from} to={change.to} />
+                  <ChangedField
+                    key={change.path}
+                    path={change.path}
+                    from={change.from}
+                    to={change.to}
+                    isMade={entry.type === 'task.created'}
+                  />
                 ))}
                 <p className="small muted mono">
                   {entry.requestId} · {entry.hash.slice(0, 16)}

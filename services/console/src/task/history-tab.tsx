@@ -19,22 +19,26 @@ const longText = 60;
 /** What changed more at once, as a task does that is made, opens by a click. */
 const mostOpen = 6;
 
-/** Short values side by side; long texts, as code is, line by line. */
+/** Short values side by side; long texts, as code is, line by line. `isMade`: there was nothing before it. */
 export function ChangedField({
   path,
   from,
   to,
+  isMade = false,
 }: {
   readonly path: string;
   readonly from: unknown;
   readonly to: unknown;
+  readonly isMade?: boolean;
 }): ReactNode {
-  const [before, after] = [valueText(from), valueText(to)];
+  const { t } = useTexts();
+  const textOf = (value: unknown): string => (value === undefined ? t('history.unset') : valueText(value));
+  const [before, after] = [textOf(from), textOf(to)];
   const isLong = before.includes('\n') || after.includes('\n') || before.length + after.length > longText * 2;
   return (
     <div>
       <code>{path}</code>{' '}
-      {from === null || from === undefined ? (
+      {isMade ? (
         <ins className="diff-line added">{after}</ins>
       ) : isLong ? (
         <pre>
@@ -74,7 +78,13 @@ function Entry({ entry, task }: { readonly entry: HistoryEntry; readonly task: T
     onError: (error) => failed(error.message),
   });
   const changes = entry.changes.map((change) => (
-    <ChangedField key={change.path} path={change.path} from={change.from} to={change.to} />
+    <ChangedField
+      key={change.path}
+      path={change.path}
+      from={change.from}
+      to={change.to}
+      isMade={entry.type === 'task.created'}
+    />
   ));
   return (
     <tr>

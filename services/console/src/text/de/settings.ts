@@ -151,6 +151,8 @@ export const settingsDe: Readonly<Record<keyof typeof settingsEn, string>> = {
   'audit.actor': 'Wer',
   'audit.type': 'Ereignis',
   'audit.resource': 'Gegenstand',
+  'audit.from': 'Von',
+  'audit.to': 'Bis',
   'audit.filter': 'Filtern',
   'audit.changes': '{count, plural, =0 {Angaben} one {# Änderung} other {# Änderungen}}',
   'audit.none': 'Nichts gefunden.',

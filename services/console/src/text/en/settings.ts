@@ -146,6 +146,8 @@ export const settingsEn = {
   'audit.actor': 'Actor',
   'audit.type': 'Event',
   'audit.resource': 'Resource',
+  'audit.from': 'From',
+  'audit.to': 'To',
   'audit.filter': 'Filter',
   'audit.changes': '{count, plural, =0 {details} one {# change} other {# changes}}',
   'audit.none': 'Nothing found.',

@@ -69,7 +69,7 @@ const invalid: readonly Saying[] = [
   ],
   ['must be an e-mail address or a list of 1 to 50', 'muss eine E-Mail-Adresse sein oder eine Liste von 1 bis 50'],
   ['must be an address or a range such as 10.0.0.0/8', 'muss eine Adresse oder ein Bereich sein, etwa 10.0.0.0/8'],
-  ['must be a zone such as Europe/Berlin', 'muss eine Zeitzone sein, etwa Europe/Berlin'],
+  ['must be a zone such as {zone}', 'muss eine Zeitzone sein, etwa {zone}'],
   ['must be a time such as 2026-11-01T08:00:00Z', 'muss ein Zeitpunkt sein, etwa 2026-11-01T08:00:00Z'],
   ['must be a time such as 08:00', 'muss eine Uhrzeit sein, etwa 08:00'],
   ['must be a time such as 18:00', 'muss eine Uhrzeit sein, etwa 18:00'],
