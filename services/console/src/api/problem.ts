@@ -20,6 +20,14 @@ export class ApiProblem extends Error {
 
 export const isProblem = (error: unknown): error is ApiProblem => error instanceof ApiProblem;
 
+/** What the sentence of a refusal does not say by itself: of one fault, it says field and rule already. */
+export function furtherDetails({
+  message,
+  details,
+}: Pick<ApiProblem, 'message' | 'details'>): readonly ProblemDetail[] {
+  return details.filter((detail) => detail.line !== undefined || !message.includes(detail.message));
+}
+
 /** The message about one field of what was sent, as `actions[0].config.to`, or of a field inside it. */
 export function faultOf(error: unknown, field: string): string | null {
   if (!isProblem(error)) return null;

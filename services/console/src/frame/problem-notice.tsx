@@ -1,6 +1,6 @@
 /** What went wrong, and what can be done now. */
 import type { ReactNode } from 'react';
-import { isProblem } from '../api/problem.js';
+import { furtherDetails, isProblem } from '../api/problem.js';
 import { useTexts } from '../text/text.js';
 import { Coded } from '../text/coded.js';
 
@@ -12,7 +12,7 @@ export function ProblemNotice({
   readonly onRetry?: (() => void) | undefined;
 }): ReactNode {
   const { t } = useTexts();
-  const details = isProblem(error) ? error.details : [];
+  const details = isProblem(error) ? furtherDetails(error) : [];
   return (
     <div className="notice bad stack" role="alert">
       <p>
