@@ -32,12 +32,22 @@ async function documentsOf(readStore: ReadStore, view: AnyView): Promise<Set<str
   }
 }
 
-/** Each view against a replay of the events, document by document. */
+/** A view may have been stopped in the middle of what came last; what it had not seen before that, it will never see. */
+const mostBehindMs = 10_000;
+
+/** Each view against a replay of the events that it has seen, document by document; and whether it has seen those before the end. */
 async function viewsUnlikeTheirReplay(readStore: ReadStore, events: readonly RecordedEvent[]): Promise<string[]> {
   const found: string[] = [];
-  for (const { name, view, replay } of keptViews) {
+  const endMs = Math.max(...events.map(({ metadata }) => Date.parse(metadata.at)));
+  for (const { name, view, replay, isFedBy } of keptViews) {
+    const seen = (await readStore.checkpoint(view)) ?? -1;
+    const unseen = events.find(({ position, stream }) => position > seen && isFedBy(stream));
+    const behindMs = unseen === undefined ? 0 : endMs - Date.parse(unseen.metadata.at);
+    if (behindMs > mostBehindMs)
+      found.push(`${name} went no further than position ${seen}, ${behindMs} ms before the end`);
     const live = await documentsOf(readStore, view);
-    const made = new Set([...replay(events).values()].map((document) => JSON.stringify(document)));
+    const replayed = replay(events.filter(({ position }) => position <= seen));
+    const made = new Set([...replayed.values()].map((document) => JSON.stringify(document)));
     for (const text of live) if (!made.has(text)) found.push(`${name} holds what no replay gives: ${text}`);
     for (const text of made) if (!live.has(text)) found.push(`${name} lacks what a replay gives: ${text}`);
   }
