@@ -90,7 +90,7 @@ export const accountEvents = [
       key: keyDocument.omit({ createdAt: true, createdBy: true, revokedAt: true, successorId: true }),
       createdBy: z.string(),
     }),
-    // The first keys had no ranges.
+    // The first keys had no ranges, and none named who stands behind it.
     complete: ({ key, createdBy }: { key: FirstKey; createdBy: string }) => ({
       key: { ...key, allowedCidrs: key.allowedCidrs ?? [] },
       createdBy,

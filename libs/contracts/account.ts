@@ -69,6 +69,8 @@ export const keyDocument = z.object({
   organizationId: idSchema('org'),
   name: z.string().describe('What it is for.'),
   scopes: z.array(scope).describe('What it may do.'),
+  /** Of a key with the scope operator: the member who stands behind it, and must be an operator for it to be good. Absent: no member. */
+  operatorId: idSchema('usr').exactOptional(),
   /** HMAC-SHA-256 of the whole key with the instance's pepper, base64url. */
   hash: z.string(),
   createdAt: storedTimestamp.describe('When it was made.'),
@@ -93,7 +95,7 @@ export const keysView: ViewDefinition<KeyDocument> = {
 };
 
 /** An API key as the API shows it. */
-export const apiKey = keyDocument.omit({ hash: true, successorId: true });
+export const apiKey = keyDocument.omit({ hash: true, successorId: true, operatorId: true });
 export type ApiKey = z.infer<typeof apiKey>;
 
 /** The body of `POST /api/keys`, and the payload of `account.create_key`. */

@@ -86,8 +86,9 @@ export const memberChange = z
 export const changeMemberInput = z.strictObject({ memberId: idSchema('usr'), change: memberChange });
 export type ChangeMemberInput = z.infer<typeof changeMemberInput>;
 
-/** The payload of `account.remove_member`, which answers `{ id, deleted: true }`. */
-export const removeMemberInput = z.strictObject({ memberId: idSchema('usr') });
+/** The payload of `account.remove_member`, which answers `{ id, deleted: true }`. `isOperator`: what the asker may. */
+export const removeMemberInput = z.strictObject({ memberId: idSchema('usr'), isOperator: z.boolean() });
+export type RemoveMemberInput = z.infer<typeof removeMemberInput>;
 
 /** The payload of `account.list_members`, which answers `{ members, total }`. */
 export const listMembersInput = z.strictObject({ limit: z.int().min(1), offset: z.int().min(0) });

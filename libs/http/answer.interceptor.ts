@@ -10,7 +10,7 @@ import { errorAnswer, type Answer } from './envelope.js';
 import { toAppError } from './failures.js';
 import { FrontDoor } from './front-door.js';
 import { idempotencyKey, type IdempotencyRecords, type StoredAnswer } from './idempotency.js';
-import { declarationOf, parseCall, signalOf, type Access, type RouteCall, type RouteDeclaration } from './route.js';
+import { declarationOf, parseCall, signalOf, type RouteCall, type RouteDeclaration } from './route.js';
 
 export const IDEMPOTENCY_RECORDS = Symbol('IdempotencyRecords');
 
@@ -42,7 +42,7 @@ export class AnswerInterceptor implements NestInterceptor {
     const answer =
       key === null || request.principal === null
         ? await run(request, call, next)
-        : await this.#once(request, reply, { call, key, access: declaration.access }, next);
+        : await this.#once(request, reply, { call, key, declaration }, next);
     reply.code(answer.status).headers(answer.headers);
     return answer.body;
   }
@@ -53,8 +53,8 @@ export class AnswerInterceptor implements NestInterceptor {
     {
       call,
       key,
-      access,
-    }: { readonly call: RouteCall<RouteDeclaration>; readonly key: string; readonly access: Access },
+      declaration,
+    }: { readonly call: RouteCall<RouteDeclaration>; readonly key: string; readonly declaration: RouteDeclaration },
     next: CallHandler<Answer>,
   ): Promise<StoredAnswer> {
     const { organizationId, actor } = call.context;
@@ -62,7 +62,7 @@ export class AnswerInterceptor implements NestInterceptor {
       request.method,
       request.url,
       request.body ?? null,
-      ...askersOwn(access, actor, request.principal),
+      ...askersOwn(declaration, actor, request.principal),
     ]);
     const { answer, replayed } = await this.records.once({ organizationId, key, content }, async (attempt) => {
       try {
@@ -81,15 +81,19 @@ export class AnswerInterceptor implements NestInterceptor {
 }
 
 /**
- * What an administrator was answered (a key, a link of invitation) is for nobody else who knows what was asked; what a person was
- * answered about themselves (a cookie, recovery codes) is for their session alone.
+ * What an administrator was answered (a key, a link of invitation), or who had a secret made, is for nobody else who knows what was
+ * asked; what a person was answered about themselves (a cookie, recovery codes) is for their session alone.
  */
-function askersOwn(access: Access, actor: string, principal: Principal | null): readonly string[] {
+function askersOwn(
+  { access, answersSecret }: Pick<RouteDeclaration, 'access' | 'answersSecret'>,
+  actor: string,
+  principal: Principal | null,
+): readonly string[] {
   if (access === 'session') return [actor, principal?.sessionId ?? ''];
-  return ['admin', 'operator'].includes(access) ? [actor] : [];
+  return answersSecret === true || ['admin', 'operator'].includes(access) ? [actor] : [];
 }
 
-type Encoded = Omit<StoredAnswer, 'body'> & { readonly body: string | Readable };
+type Encoded = Omit<Answer, 'body'> & { readonly body: string | Readable };
 
 async function run(
   request: FastifyRequest,
@@ -97,13 +101,13 @@ async function run(
   next: CallHandler<Answer>,
 ): Promise<Encoded> {
   request.call = call;
-  const { status, headers, body } = await lastValueFrom(next.handle());
-  if (typeof body === 'string' || body instanceof Readable) return { status, headers, body };
-  return { status, headers: { 'content-type': jsonType, ...headers }, body: await encodeJson(body) };
+  const { headers, body, ...rest } = await lastValueFrom(next.handle());
+  if (typeof body === 'string' || body instanceof Readable) return { ...rest, headers, body };
+  return { ...rest, headers: { 'content-type': jsonType, ...headers }, body: await encodeJson(body) };
 }
 
 /** An answer that goes on has no end that could be kept. */
-function kept({ body, ...answer }: Encoded): StoredAnswer {
+function kept({ body, ...answer }: Encoded): StoredAnswer & Pick<Answer, 'taskId'> {
   if (body instanceof Readable) throw new Error('a stream cannot be repeated under an idempotency key');
   return { ...answer, body };
 }

@@ -1,8 +1,9 @@
 /** API keys on requests: from the Authorization header to who is asking. The text of keys is in `#contracts/api-key`. */
 import { timingSafeEqual } from 'node:crypto';
 import { createLru } from '#concurrency/lru';
-import { keyDocument, keysView, type Scope } from '#contracts/account';
+import { keyDocument, keysView, type KeyDocument, type Scope } from '#contracts/account';
 import { hashApiKey, parseApiKey } from '#contracts/api-key';
+import { membersView } from '#contracts/member';
 import type { ReadStore } from '#read-store/read-store';
 import type { Clock } from '#runtime/clock';
 import { AppError } from '#runtime/errors';
@@ -59,6 +60,13 @@ export function createKeyVerifier(readStore: ReadStore, pepper: Uint8Array, cloc
     return true;
   };
 
+  /** What an operator's keys may ends with their right, at once: revoking one after the other takes its time. */
+  const hasOperator = async ({ operatorId, organizationId }: KeyDocument): Promise<boolean> => {
+    if (operatorId === undefined) return true;
+    const member = await readStore.get(membersView, operatorId);
+    return member?.organizationId === organizationId && member.status === 'active' && member.operator;
+  };
+
   return {
     async verify(authorization, address) {
       if (authorization === undefined || authorization === '') return { ok: false, error: missing };
@@ -71,6 +79,7 @@ export function createKeyVerifier(readStore: ReadStore, pepper: Uint8Array, cloc
       if (revokedAt !== null) return refused;
       if (expiresAt !== null && Date.parse(expiresAt) <= clock.now()) return { ok: false, error: expired };
       // A view that was built before keys had ranges holds none.
+      if (!(await hasOperator(known))) return refused;
       const allowedCidrs = keyDocument.shape.allowedCidrs.parse(known.allowedCidrs);
       if (allowedCidrs.length > 0 && !isWithin(address, allowedCidrs)) return { ok: false, error: elsewhere };
       return { ok: true, principal: { organizationId, actor: `key:${id}`, scopes } };

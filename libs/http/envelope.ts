@@ -9,16 +9,19 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
   /** An object becomes JSON; a string, and a stream where one is declared, is sent as it is, with the content type of `headers`. */
   readonly body: object | string | Readable;
+  /** The task that it tells of, where neither the path nor the body names it: what is kept of it goes with the task. */
+  readonly taskId?: string;
 }
 
 interface AnswerOptions {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly taskId?: string;
 }
 
 /** `{ success: true, data }` */
-export function data(value: unknown, { status = 200, headers = {} }: AnswerOptions = {}): Answer {
-  return { status, headers, body: { success: true, data: value } };
+export function data(value: unknown, { status = 200, headers = {}, ...about }: AnswerOptions = {}): Answer {
+  return { status, headers, body: { success: true, data: value }, ...about };
 }
 
 /** Exactly `{ data, pagination }`: the specification shows lists without `success`. */

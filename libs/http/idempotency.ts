@@ -15,6 +15,7 @@ import type { Json } from '#runtime/json';
 import type { SharedState, StateCollection } from '#shared-state/shared-state';
 import type { Vault } from '#vault/vault';
 import { createAnswerBudget, type AnswerBudget } from './idempotency-budget.js';
+import type { Answer } from './envelope.js';
 import type { IdempotentAttempt } from './route.js';
 
 const keptMs = 24 * 3_600_000;
@@ -64,7 +65,7 @@ export interface IdempotencyRecords {
    */
   once(
     request: IdempotentRequest,
-    execute: (attempt: IdempotentAttempt) => Promise<StoredAnswer>,
+    execute: (attempt: IdempotentAttempt) => Promise<StoredAnswer & Pick<Answer, 'taskId'>>,
   ): Promise<{ readonly answer: StoredAnswer; readonly replayed: boolean }>;
 }
 
@@ -92,10 +93,14 @@ const taskInPath = /\/api\/notifications\/(ntf_[0-7][0-9a-hjkmnp-tv-z]{25})/;
 const toldTask = z.object({ data: z.object({ id: z.string().optional(), notificationId: z.string().nullish() }) });
 
 /** What an answer says of a task goes with the task: it is sealed with that key, any other with the organisation's. */
-function ownerOf(organizationId: string, content: string, { status, body }: StoredAnswer): string {
+function ownerOf(
+  organizationId: string,
+  content: string,
+  { status, body, taskId }: StoredAnswer & Pick<Answer, 'taskId'>,
+): string {
   if (status >= 300) return organizationId;
-  const inPath = taskInPath.exec(content)?.[1];
-  if (inPath !== undefined) return inPath;
+  const named = taskId ?? taskInPath.exec(content)?.[1];
+  if (named !== undefined) return named;
   try {
     const { id, notificationId } = toldTask.parse(JSON.parse(body)).data;
     return [notificationId, id].find((one) => typeof one === 'string' && isId(one, 'ntf')) ?? organizationId;
@@ -209,8 +214,8 @@ export function createIdempotencyRecords(
         if (earlier !== null) return { answer: earlier, replayed: true };
         try {
           await budget.admit(organizationId);
-          const answer = await execute({ key, startedAtMs: known.startedAtMs });
-          const ownerId = ownerOf(organizationId, content, answer);
+          const { taskId, ...answer } = await execute({ key, startedAtMs: known.startedAtMs });
+          const ownerId = ownerOf(organizationId, content, { ...answer, ...(taskId !== undefined && { taskId }) });
           const { body } = await vault.seal(ownerId, sealScope, { body: answer.body }, sealedPaths);
           const { status } = answer;
           const headers = keptHeaders(answer.headers);

@@ -91,6 +91,8 @@ export interface RouteDeclaration {
   readonly raisesBudget?: true;
   /** Each time counts: an Idempotency-Key replays nothing. */
   readonly isDoneAnew?: true;
+  /** Holds a secret that no other answer shows: an Idempotency-Key replays it to who was answered, and to nobody else. */
+  readonly answersSecret?: true;
   /** Left out of the OpenAPI document: pages and probes. */
   readonly hidden?: boolean;
 }

@@ -10,6 +10,7 @@ import type {
   FinishProviderSignIn,
   MemberInput,
   OrganizationInput,
+  RemoveMemberInput,
   ResetPasswordInput,
 } from '#contracts/member';
 import { unreachable } from '#runtime/errors';
@@ -33,7 +34,7 @@ export type MembersChange =
   | { readonly type: 'changeOrganization'; readonly input: ChangeOrganizationInput }
   | { readonly type: 'inviteMember'; readonly input: MemberInput }
   | { readonly type: 'changeMember'; readonly input: ChangeMemberInput }
-  | { readonly type: 'removeMember'; readonly memberId: string }
+  | { readonly type: 'removeMember'; readonly input: RemoveMemberInput }
   | { readonly type: 'acceptInvitation'; readonly input: AcceptInvitationInput }
   | { readonly type: 'finishProviderSignIn'; readonly input: FinishProviderSignIn }
   | { readonly type: 'changePassword'; readonly input: ChangePasswordInput }
@@ -79,8 +80,8 @@ export class ChangeMembersHandler implements ICommandHandler<ChangeMembers, obje
         return showMember(ports, organizationId, change.input.memberId);
       }
       case 'removeMember': {
-        await this.#reach(await removeMember(ports, context, change.memberId));
-        return { id: change.memberId, deleted: true };
+        await this.#reach(await removeMember(ports, context, change.input));
+        return { id: change.input.memberId, deleted: true };
       }
       case 'acceptInvitation':
         return this.#signedIn(await acceptInvitation(ports, change.input, requestId));

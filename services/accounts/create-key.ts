@@ -6,6 +6,7 @@ import { runCommand } from '#eventing/run-command';
 import { toTimestamp } from '#runtime/clock';
 import { reject } from '#runtime/errors';
 import { keyDecider, keyStream } from './domain/api-key.js';
+import { operatorBehind } from './owner-rank.js';
 import { readInstallation } from './read-installation.js';
 import { metadataOf, type Asking, type KeyPorts } from './ports.js';
 
@@ -22,7 +23,7 @@ export interface NewKey {
   readonly text: string;
 }
 
-/** Stores the keyed hash of a key, and a sealed copy beside. Recording the same key again changes nothing. Rejects with `key_exists`. */
+/** Stores the keyed hash of a key, and a sealed copy beside. Recording the same key again changes nothing. Rejects with `key_exists`, `missing_scope`. */
 export async function recordKey(
   ports: KeyPorts,
   { text, allowedCidrs = [], ...fields }: NewKey,
@@ -31,6 +32,8 @@ export async function recordKey(
   const publicId = parseApiKey(text)?.publicId;
   if (publicId === undefined) throw new Error('a key of our own making is not well-formed');
   const metadata = metadataOf(ports, fields.organizationId, asking);
+  const isOperators = fields.scopes.includes('operator');
+  const operatorId = isOperators ? await operatorBehind(ports, { ...asking, ...fields }) : null;
   const key = {
     ...fields,
     scopes: [...fields.scopes],
@@ -42,7 +45,7 @@ export async function recordKey(
     stream: keyStream(fields.id),
     command: {
       type: 'createKey',
-      key: { ...key, hash: hashApiKey(text, ports.pepper) },
+      key: { ...key, hash: hashApiKey(text, ports.pepper), ...(operatorId !== null && { operatorId }) },
       createdBy: asking.actor,
       at: metadata.at,
     },

@@ -1,4 +1,7 @@
-/** Keys with the scope operator end with the operator who stands behind them: nobody keeps by a key what was taken from them. */
+/**
+ * Keys with the scope operator end with the operator who stands behind them: nobody keeps by a key what was taken from them. The
+ * gateways refuse such a key from the moment that its member is no operator; here it is put on record.
+ */
 import type { RequestContext } from '#bus/bus';
 import { keysView } from '#contracts/account';
 import { standsBehind } from './owner-rank.js';
@@ -7,7 +10,7 @@ import { revokeKey } from './revoke-key.js';
 
 const pageSize = 100;
 
-/** Returns once no request gets in with one of them. */
+/** After the change itself. Returns once no request gets in with one of them. */
 export async function endOperatorKeys(
   ports: AccountPorts,
   { organizationId, ...asking }: RequestContext,
@@ -28,7 +31,8 @@ export async function endOperatorKeys(
     for (const { id, scopes } of documents) {
       if (!scopes.includes('operator')) continue;
       const who = await standsBehind(ports, `key:${id}`);
-      if (who !== null && who !== 'system' && who.memberId === memberId) ending.push(id);
+      // One that nobody known stands behind is nobody's to keep.
+      if (who === null || (who !== 'system' && who.memberId === memberId)) ending.push(id);
     }
     isMore = documents.length === pageSize;
   }

@@ -45,7 +45,7 @@ export const membersResponders: readonly Responder[] = [
   asks(requests.membersList, (payload) => ({ type: 'listMembers', ...listMembersInput.parse(payload) })),
   changes(requests.memberInvite, (payload) => ({ type: 'inviteMember', input: memberInput.parse(payload) })),
   changes(requests.memberChange, (payload) => ({ type: 'changeMember', input: changeMemberInput.parse(payload) })),
-  changes(requests.memberRemove, (payload) => ({ type: 'removeMember', ...removeMemberInput.parse(payload) })),
+  changes(requests.memberRemove, (payload) => ({ type: 'removeMember', input: removeMemberInput.parse(payload) })),
   asks(requests.invitationShow, (payload) => ({ type: 'showInvitation', ...linkToken.parse(payload) })),
   changes(requests.invitationTake, (payload) => ({
     type: 'acceptInvitation',

@@ -6,19 +6,13 @@ import type {
   InvitedMember,
   LinkSubject,
   MemberInput,
+  RemoveMemberInput,
   ShownMember,
 } from '#contracts/member';
-import { foldStream } from '#eventing/fold-stream';
 import { toTimestamp } from '#runtime/clock';
 import { notFound } from '#runtime/errors';
 import { changeOrganization } from './change-organization.js';
-import {
-  organizationDecider,
-  organizationStream,
-  type Member,
-  type Organization,
-  type OrganizationCommand,
-} from './domain/organization.js';
+import type { Member, Organization } from './domain/organization.js';
 import { endOperatorKeys } from './end-operator-keys.js';
 import { findMember, findOrganization, homeOrganizationId, type FoundMember } from './find-member.js';
 import { invitationLifetimeMs, linkToken, readLinkToken } from './links.js';
@@ -155,17 +149,6 @@ export async function acceptInvitation(
 const keepsOperator = async (ports: AccountPorts, organizationId: string): Promise<boolean> =>
   (await homeOrganizationId(ports)) === organizationId;
 
-/** Before the change itself: after a crash in between it is asked for again. Rejects as the command would, and ends nothing then. */
-async function endKeysOfOperator(
-  ports: AccountPorts,
-  context: RequestContext,
-  command: Extract<OrganizationCommand, { readonly type: 'changeMember' | 'removeMember' }>,
-): Promise<void> {
-  const { state } = await foldStream(ports.eventStore, organizationDecider, organizationStream(context.organizationId));
-  organizationDecider.decide(command, state);
-  await endOperatorKeys(ports, context, command.memberId);
-}
-
 /** Rejects with `not_found`, `last_owner`, `last_operator` or `owner_required`. */
 export async function changeMember(
   ports: AccountPorts,
@@ -175,19 +158,21 @@ export async function changeMember(
   const keeps = await keepsOperator(ports, organizationId);
   const byOwner = await isByOwner(ports, { ...asking, organizationId });
   const command = { type: 'changeMember', memberId, ...change, keepsOperator: keeps, byOwner } as const;
-  if (change.operator === false) await endKeysOfOperator(ports, { organizationId, ...asking }, command);
-  return changeOrganization(ports, organizationId, command, asking);
+  const changed = await changeOrganization(ports, organizationId, command, asking);
+  if (change.operator === false) await endOperatorKeys(ports, { organizationId, ...asking }, memberId);
+  return changed;
 }
 
 /** Rejects as `changeMember` does. */
 export async function removeMember(
   ports: AccountPorts,
   { organizationId, ...asking }: RequestContext,
-  memberId: string,
+  { memberId, isOperator }: RemoveMemberInput,
 ): Promise<number | null> {
   const keeps = await keepsOperator(ports, organizationId);
   const byOwner = await isByOwner(ports, { ...asking, organizationId });
-  const command = { type: 'removeMember', memberId, keepsOperator: keeps, byOwner } as const;
-  await endKeysOfOperator(ports, { organizationId, ...asking }, command);
-  return (await changeOrganization(ports, organizationId, command, asking)).position;
+  const command = { type: 'removeMember', memberId, keepsOperator: keeps, byOwner, byOperator: isOperator } as const;
+  const { position } = await changeOrganization(ports, organizationId, command, asking);
+  await endOperatorKeys(ports, { organizationId, ...asking }, memberId);
+  return position;
 }

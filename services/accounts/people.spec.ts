@@ -86,7 +86,7 @@ describe('an invitation', () => {
     const third = await invite();
     const { members } = await listMembers(kit.ports, organizationId, { limit: 10, offset: 0 });
     const { id } = members.find(({ status }) => status === 'invited') ?? { id: '' };
-    await removeMember(kit.ports, { organizationId, ...asking }, id);
+    await removeMember(kit.ports, { organizationId, ...asking }, { memberId: id, isOperator: false });
     await expect(join(third)).rejects.toMatchObject(gone);
   });
 
@@ -122,7 +122,7 @@ describe('a removed member', () => {
   it('is signed out at once and signs in no more', async () => {
     const session = await join(await invite());
     await kit.ports.views.reachOrganization(
-      await removeMember(kit.ports, { organizationId, ...asking }, session.account.id),
+      await removeMember(kit.ports, { organizationId, ...asking }, { memberId: session.account.id, isOperator: false }),
     );
     await expect(showSession(kit.ports, session.token)).rejects.toMatchObject(ended);
     await expect(signIn(colleague)).rejects.toMatchObject(wrong);

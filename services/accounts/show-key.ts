@@ -10,7 +10,7 @@ import type { KeyPorts } from './ports.js';
 export async function showKey({ eventStore }: KeyPorts, organizationId: string, keyId: string): Promise<ApiKey> {
   const { state, recorded } = await foldStream(eventStore, keyDecider, keyStream(keyId));
   if (state.status !== 'active' || state.key.organizationId !== organizationId) throw notFound('API key');
-  const { hash: _, ...key } = state.key;
+  const { hash: _, operatorId: _operator, ...key } = state.key;
   const [made] = recorded;
   const event = made === undefined ? null : decodeEvent<KeyEvent>(made);
   const createdBy = event?.type === 'key.created' ? event.data.createdBy : null;

@@ -30,6 +30,7 @@ export const createNotification = route({
     'The code is parsed before anything is saved: a syntax error is answered with its line and column. A webhook secret that the service makes is in clear in this answer only. Read-only fields are passed over, so that what GET gave can be made again.',
   tag,
   access: 'write',
+  answersSecret: true,
   body: taskInput,
   ignoredFields: readOnlyFields,
   query: z.strictObject({

@@ -53,8 +53,9 @@ export class MembersController {
   }
 
   @Handles(routes.removeMember)
-  async remove(@Call() { ids, context }: RouteCall<typeof routes.removeMember>): Promise<Answer> {
-    return data(await this.bus.request(requests.memberRemove, { memberId: ids.id }, context));
+  async remove(@Call() { ids, context, scopes }: RouteCall<typeof routes.removeMember>): Promise<Answer> {
+    const payload = { memberId: ids.id, isOperator: scopes.includes('operator') };
+    return data(await this.bus.request(requests.memberRemove, payload, context));
   }
 
   @Handles(routes.takeInvitation)

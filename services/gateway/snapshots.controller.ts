@@ -86,8 +86,8 @@ export class SnapshotsController {
 
   @Handles(routes.replayExecution)
   async replay(@Call() { ids, context }: RouteCall<typeof routes.replayExecution>): Promise<Answer> {
-    const { id } = await findExecution(this.readStore, context.organizationId, ids.id);
+    const { id, notificationId } = await findExecution(this.readStore, context.organizationId, ids.id);
     const answer = await this.bus.request(requests.runReplay, { executionId: id }, context, replayDeadlineMs);
-    return data(replay.parse(answer));
+    return data(replay.parse(answer), { taskId: notificationId });
   }
 }

@@ -282,35 +282,6 @@ describe('a key', () => {
   });
 });
 
-describe('one who was an operator', () => {
-  it('has no key of an operator any more: made by them, by a key of theirs, or in the place of one', async () => {
-    const owner = await signIn(installation);
-    for (const [method, json] of [
-      ['PATCH', { operator: false }],
-      ['DELETE', undefined],
-    ] as const) {
-      const person = await addPerson(installation, 'admin');
-      const change = { method: 'PATCH', json: { operator: true } };
-      expect((await owner.send(`/api/members/${person.id}`, change)).status).toBe(200);
-      const key = await keyOf(person, ['operator', 'admin']);
-      const ask = (path: string, json: object): Promise<Reply> => installation.api.send(path, { json, key });
-      const byKey = withKey.parse((await ask('/api/keys', { name: 'next', scopes: ['operator', 'admin'] })).body).data;
-      const inPlace = withKey.parse((await ask(`/api/keys/${byKey.id}/rotate`, {})).body).data;
-      const others = await keyOf(person, ['admin']);
-      const asking = (each: string): Promise<Reply> => installation.api.send('/api/organizations', { key: each });
-      expect((await asking(inPlace.key)).status).toBe(200);
-      expect((await owner.send(`/api/members/${person.id}`, { method, json })).status).toBe(200);
-      for (const each of [key, byKey.key, inPlace.key]) {
-        expect(told(await asking(each))).toEqual([401, 'invalid_api_key']);
-      }
-      const left = await installation.api.send('/api/keys?limit=100', { key: others });
-      expect(left.body).toMatchObject({
-        data: expect.arrayContaining([expect.objectContaining({ createdBy: `user:${person.id}` })]),
-      });
-    }
-  });
-});
-
 describe('another organisation that knows every id of the first', () => {
   it('reads none of it in the audit, its lines included, and names none of it in what it writes', async () => {
     const second = await addOrganization(installation, 'Curious');

@@ -89,7 +89,7 @@ describe('a member', () => {
       .then(changed('usr_2', 'admin'))
       .andAgainNothing();
     given(organizationDecider, ...two)
-      .when({ type: 'removeMember', memberId: 'usr_2', keepsOperator: true, byOwner: true })
+      .when({ type: 'removeMember', memberId: 'usr_2', keepsOperator: true, byOwner: true, byOperator: true })
       .then({ type: 'member.removed', data: { id: 'usr_2', organizationId } });
     given(organizationDecider, ...begun)
       .when(change('usr_2', { role: 'admin' }))
@@ -101,7 +101,7 @@ describe('a member', () => {
     const notByOwner: readonly (readonly [readonly OrganizationEvent[], MemberCommand])[] = [
       [two, change('usr_2', { role: 'owner', byOwner: false })],
       [other, change('usr_2', { role: 'viewer', byOwner: false })],
-      [other, { type: 'removeMember', memberId: 'usr_2', keepsOperator: true, byOwner: false }],
+      [other, { type: 'removeMember', memberId: 'usr_2', keepsOperator: true, byOwner: false, byOperator: true }],
       [begun, { type: 'inviteMember', member: identity('usr_2', 'owner'), expiresAt, byOwner: false }],
       [
         [...begun, { type: 'member.invited', data: { ...identity('usr_2', 'owner'), organizationId, expiresAt } }],
@@ -121,6 +121,17 @@ describe('a member', () => {
       .then(changed('usr_2', 'admin'));
   });
 
+  it('who is an operator is removed by an operator alone', () => {
+    const before = [...two, changed('usr_2', 'editor', true)];
+    const remove = { type: 'removeMember', memberId: 'usr_2', keepsOperator: true, byOwner: true } as const;
+    given(organizationDecider, ...before)
+      .when({ ...remove, byOperator: false })
+      .thenRejected('missing_scope');
+    given(organizationDecider, ...before)
+      .when({ ...remove, byOperator: true })
+      .then({ type: 'member.removed', data: { id: 'usr_2', organizationId } });
+  });
+
   it('who is the last owner stays one; somebody who has not joined is none', () => {
     const operated = changed('usr_2', 'editor', true);
     for (const before of [[], [invited], [invited, changed('usr_2', 'owner')], [invited, joined, operated]]) {
@@ -128,7 +139,7 @@ describe('a member', () => {
         .when(change('usr_1', { role: 'admin' }))
         .thenRejected('last_owner');
       given(organizationDecider, ...begun, ...before)
-        .when({ type: 'removeMember', memberId: 'usr_1', keepsOperator: false, byOwner: true })
+        .when({ type: 'removeMember', memberId: 'usr_1', keepsOperator: false, byOwner: true, byOperator: true })
         .thenRejected('last_owner');
     }
     given(organizationDecider, ...two, changed('usr_2', 'owner'))
@@ -139,10 +150,10 @@ describe('a member', () => {
   it('who is the last operator stays one where the instance keeps its operators', () => {
     const before = [...two, changed('usr_2', 'owner')];
     given(organizationDecider, ...before)
-      .when({ type: 'removeMember', memberId: 'usr_1', keepsOperator: true, byOwner: true })
+      .when({ type: 'removeMember', memberId: 'usr_1', keepsOperator: true, byOwner: true, byOperator: true })
       .thenRejected('last_operator');
     given(organizationDecider, ...before)
-      .when({ type: 'removeMember', memberId: 'usr_1', keepsOperator: false, byOwner: true })
+      .when({ type: 'removeMember', memberId: 'usr_1', keepsOperator: false, byOwner: true, byOperator: true })
       .then({ type: 'member.removed', data: { id: 'usr_1', organizationId } });
     given(organizationDecider, ...before)
       .when(change('usr_1', { operator: false }))

@@ -57,7 +57,12 @@ export type MemberCommand =
       /** This is where the instance has its operators: the last one stays. */
       readonly keepsOperator: boolean;
     } & Rank)
-  | ({ readonly type: 'removeMember'; readonly memberId: string; readonly keepsOperator: boolean } & Rank)
+  | ({
+      readonly type: 'removeMember';
+      readonly memberId: string;
+      readonly keepsOperator: boolean;
+      readonly byOperator: boolean;
+    } & Rank)
   | {
       readonly type: 'changePassword';
       readonly memberId: string;
@@ -219,6 +224,9 @@ export function decideMember(
       if (before === undefined) throw notFound('member');
       keepOne(members, before, null, command);
       keepRank([before.role], command);
+      if (before.operator && !command.byOperator) {
+        throw new AppError('FORBIDDEN', 'missing_scope', 'Only an operator may remove an operator.');
+      }
       return [{ type: 'member.removed', data: { id: before.id, organizationId } }];
     }
     case 'changePassword': {
