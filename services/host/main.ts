@@ -63,7 +63,6 @@ export interface Running {
 /** Runs the services that `config.roles` names. Rejects with `ConfigError` where a setting or a part cannot be used. */
 export async function run(config: Config, logger: Logger): Promise<Running> {
   const ports = await openPorts(config, logger);
-  const loopWatch = watchEventLoop(logger);
   let application: INestApplicationContext | null = null;
   const known = Promise.withResolvers<string>();
   // Each await of it rejects; without one the failure is no unhandled rejection.
@@ -113,9 +112,10 @@ export async function run(config: Config, logger: Logger): Promise<Running> {
     await ports.busAdmin.ready();
     let stopping: Promise<void> | null = null;
     const setupLink = await findSetupLink(started, config, await address.baseUrl());
+    // Not before: nothing waits yet while the code is loaded.
+    const loopWatch = watchEventLoop(logger);
     return { url, setupLink, stop: () => (stopping ??= stop()) };
   } catch (error) {
-    loopWatch.stop();
     known.reject(error);
     await application?.close();
     await ports.close();
