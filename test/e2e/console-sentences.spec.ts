@@ -193,6 +193,7 @@ const decidedRuns: fc.Arbitrary<DecidedRun> = fc
       consecutiveErrors: fc.integer({ min: 1, max: 5 }),
       pending: fc.integer({ min: 1, max: 2 }),
       outcomes: fc.constantFrom('t', 'tftf'),
+      healthTold: fc.boolean(),
     }),
     policy: fc.record({
       notifyOn: fc.constantFrom('became_true' as const, 'every_true' as const, 'changed' as const),

@@ -7,7 +7,7 @@ import type { Installation } from './kit/installation.js';
 import { answering } from './kit/page-site.js';
 import { byHand } from './kit/settings.js';
 import { until } from './kit/until.js';
-import { startWorld, type World } from './kit/watch.js';
+import { secret, startWorld, type World } from './kit/watch.js';
 
 let world: World;
 let installation: Installation;
@@ -197,6 +197,39 @@ describe('a page that leads to where this instance may not go', () => {
     expect(await watched.reasons(false)).toEqual(['recovered']);
     expect(await watched.shows('false')).toMatchObject({ health: 'ok' });
     expect(await watched.said(2)).toHaveLength(2);
+  });
+});
+
+describe('an error that nobody could be told', () => {
+  it.each([
+    ['does not listen to it', { on: ['triggered'] }],
+    ['is turned off', { enabled: false }],
+  ])('as the action %s is told by the next failed run once one does, and so is its end', async (_how, deaf) => {
+    const name = 'enabled' in deaf ? 'turned-off' : 'deaf';
+    const url = world.hooks.address(`/${name}`);
+    const action = { type: 'webhook', on: ['triggered', 'error', 'recovered'], config: { url, secret } };
+    const watched = await watch(name).create({ errorThreshold: 2 }, { actions: [{ ...action, ...deaf }] });
+    expect(await watched.reasons(null, null, null)).toEqual(['error_below_threshold', 'no_actions', 'not_changed']);
+    const why = await installation.api.send(`/api/notifications/${watched.id}/explain`);
+    expect(why.body).toMatchObject({
+      data: { lastNotified: null, answer: expect.stringContaining('nobody could be told') },
+    });
+    await watched.change({ actions: [action] });
+    expect(await watched.reasons(null, null)).toEqual(['error_threshold', 'not_changed']);
+    const then = await installation.api.send(`/api/notifications/${watched.id}/explain`);
+    expect(then.body).toMatchObject({ data: { answer: expect.stringContaining('told once') } });
+    expect(await watched.reasons(false, false)).toEqual(['recovered', 'not_true']);
+    expect(await watched.said(2)).toHaveLength(2);
+  });
+
+  it('is not told where it is over by then, nor is its end', async () => {
+    const url = world.hooks.address('/over');
+    const action = { type: 'webhook', on: ['triggered'], config: { url, secret } };
+    const watched = await watch('over').create({ errorThreshold: 1 }, { actions: [action] });
+    expect(await watched.reasons(null, false)).toEqual(['no_actions', 'not_true']);
+    await watched.change({ actions: [{ ...action, on: ['triggered', 'error', 'recovered'] }] });
+    expect(await watched.reasons(false, null)).toEqual(['not_true', 'error_threshold']);
+    expect(await watched.said(1)).toHaveLength(1);
   });
 });
 

@@ -1,7 +1,8 @@
 /** What holds for any policy and any sequence of runs. */
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { policy as policySchema, type Policy } from '#contracts/policy';
+import type { NotificationKind } from '#contracts/action';
+import { policy as policySchema, type DecisionReason, type Policy } from '#contracts/policy';
 import type { WeekDay } from '#contracts/week-time';
 import { runRecorded, type AlertState } from '#contracts/run';
 import { aContext, findingAt } from './alert.kit.js';
@@ -20,6 +21,8 @@ interface Step {
   readonly muted: boolean;
   readonly paused: boolean;
   readonly edited: boolean;
+  /** What the action of then listens to; absent: to all. */
+  readonly on?: NotificationKind[];
 }
 
 const rarely = fc.nat({ max: 7 }).map((value) => value === 0);
@@ -75,8 +78,9 @@ function play(policy: Policy, steps: readonly Step[], more: Partial<AlertContext
     seconds += each.seconds;
     const isUnpaused = index > 0 && steps[index - 1]?.paused === true && !each.paused;
     codeRevision += each.edited || isUnpaused ? 1 : 0;
-    const { outcome, value, force, isDependencyDown, muted, paused } = each;
-    const task = aContext({ ...policy, muted }, { codeRevision, isDependencyDown, paused, ...more });
+    const { outcome, value, force, isDependencyDown, muted, paused, on } = each;
+    const heard = on === undefined ? {} : { actions: [{ enabled: true, on }] };
+    const task = aContext({ ...policy, muted }, { codeRevision, isDependencyDown, paused, ...heard, ...more });
     const values = value === 0 ? {} : { value };
     const isBlocked = outcome === null && each.isBlocked;
     const trigger = force ? 'manual' : 'schedule';
@@ -202,6 +206,47 @@ describe('a decision under any policy and any sequence of runs', () => {
         else isOpen = false;
       }
     });
+  });
+
+  it('tells an error that lasts once: by the first run that somebody listens to and nothing holds back', () => {
+    const listening = fc.subarray<NotificationKind>(['triggered', 'error', 'recovered']);
+    const failing = fc.tuple(step(), listening, fc.boolean()).map(([each, on, fails]) => ({
+      ...each,
+      on,
+      outcome: fails ? null : each.outcome,
+    }));
+    const holds: readonly DecisionReason[] = ['muted', 'paused', 'dependency_down', 'quiet_hours', 'rate_capped'];
+    fc.assert(
+      fc.property(policies, fc.array(failing, { maxLength: 40 }), (policy, steps) => {
+        let isTold = false;
+        for (const {
+          intents,
+          decision,
+          alert,
+          finding,
+          step: { on = [], paused },
+        } of play(policy, steps)) {
+          const ofHealth = intents.filter(({ dedupKey }) => dedupKey.startsWith('health:')).map(({ kind }) => kind);
+          const isBad = finding.outcome === null || alert.health !== 'ok';
+          if (isBad) {
+            expect(ofHealth).toEqual(ofHealth.includes('error') && !isTold ? ['error'] : []);
+            isTold ||= ofHealth.includes('error');
+            const mayBeUntold: readonly DecisionReason[] = [
+              ...holds,
+              'error_below_threshold',
+              ...(on.includes('error') ? [] : (['no_actions', 'not_changed'] as const)),
+            ];
+            if (!isTold) expect(mayBeUntold).toContain(decision.reason);
+          } else {
+            expect(ofHealth).toEqual(ofHealth.includes('recovered') && isTold ? ['recovered'] : []);
+            // An end that nobody listens to is over, too, unless the task is paused.
+            if (ofHealth.length > 0 || (!paused && !on.includes('recovered'))) isTold = false;
+          }
+          expect(alert.healthTold).toBe(isTold);
+        }
+      }),
+      { numRuns: 600 },
+    );
   });
 
   it('is of health blocked exactly from a run that this instance refuses on, until a good one or the threshold of errors', () => {

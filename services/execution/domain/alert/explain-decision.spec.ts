@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { policy } from '#contracts/policy';
+import { policy, type Decision } from '#contracts/policy';
 import type { AlertState } from '#contracts/run';
 import { initialAlert } from './alert.js';
 import { explainDecision } from './explain-decision.js';
@@ -35,5 +35,29 @@ describe('the explanation of a condition that is still true', () => {
   it('says when the next reminder comes where none was due', () => {
     expect(stillTrue({ reminderSeconds: 3_600 }, '2026-11-21T10:59:59.000Z')).toContain('every 3600 s');
     expect(stillTrue({}, '2026-11-21T11:00:00.000Z')).toContain('tells it once');
+  });
+});
+
+/** Why a run that failed again told nothing. */
+function stillFailing(after: Partial<AlertState>, transition: Decision['transition'] = null): string {
+  const result = { status: 'failed', outcome: null, values: {}, error: null, dryRun: false, force: false } as const;
+  const alert: AlertState = { ...initialAlert, health: 'error', healthEpisode: 1, consecutiveErrors: 9, ...after };
+  const steps = explainDecision({
+    result: { ...result, finishedAt: '2026-11-21T11:00:00.000Z' },
+    decision: { notify: false, reason: 'not_changed', transition },
+    late: false,
+    before: alert,
+    after: alert,
+    policy: policy.parse({}),
+  });
+  return steps.at(-1)?.message ?? '';
+}
+
+describe('the explanation of an error that lasts', () => {
+  it('says that it was told only where it was', () => {
+    expect(stillFailing({ healthTold: true })).toContain('told once');
+    const unheard = 'No enabled action listens to errors (`on`): nobody could be told.';
+    expect(stillFailing({ healthTold: false })).toContain(unheard);
+    expect(stillFailing({ healthTold: false }, { kind: 'health', from: 'blocked', to: 'error' })).toContain(unheard);
   });
 });

@@ -27,13 +27,17 @@ const plural = (count: number, what: string): string => `${count} ${what}${count
 const sinceSeconds = (then: string | undefined, now: string): number =>
   then === undefined ? 0 : Math.round(Math.abs(Date.parse(now) - Date.parse(then)) / 1_000);
 
-function toldOnce(transition: Decision['transition']): string {
+function notToldAgain({ decision: { transition }, after }: DecidedRun): string {
+  if (!after.healthTold) {
+    return 'The task could not be checked before. No enabled action listens to errors (`on`): nobody could be told.';
+  }
   if (transition === null) return 'The task could not be checked before: that is told once, not at every failed run.';
   if (transition.from === 'ok') return 'The last message had told an error already, and its end was never told.';
   return `Health was \`${transition.from}\` before: that the task cannot be checked is told once.`;
 }
 
-function errorRules({ result, after, policy, decision }: DecidedRun): readonly Rule[] {
+function errorRules(run: DecidedRun): readonly Rule[] {
+  const { result, after, policy } = run;
   const { errorThreshold } = policy;
   const row = blocks(result.error)
     ? 'This instance refuses what the run needs, and trying again changes nothing: health becomes `blocked` at once'
@@ -44,7 +48,7 @@ function errorRules({ result, after, policy, decision }: DecidedRun): readonly R
       rule: 'not_told_yet',
       ends: ['not_changed'],
       passed: 'This error had not been told yet.',
-      ended: toldOnce(decision.transition),
+      ended: notToldAgain(run),
     },
   ];
 }

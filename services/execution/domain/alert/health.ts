@@ -1,7 +1,7 @@
 /** Errors: they never change the condition; they have an edge of their own. */
 import type { Health, Transition } from '#contracts/policy';
 import { backsOff, type AlertState } from '#contracts/run';
-import { send } from './message.js';
+import { send, subscribes } from './message.js';
 import type { AlertContext, Finding, Step } from './step.js';
 
 /** From so long on, runs that fail because the network on this side is down count as errors of the task. */
@@ -9,6 +9,15 @@ const ownNetworkGraceMs = 15 * 60_000;
 
 function turned(from: Health, to: Health): Transition {
   return { kind: 'health', from, to };
+}
+
+/**
+ * Whether there is something to say of an error. What was told is not told again; nor is an error whose end was held back and
+ * that is there again. One that nobody listened to is told once somebody does, and until then not considered anew.
+ */
+function isToBeTold(alert: AlertState, task: AlertContext): boolean {
+  if (alert.healthTold) return false;
+  return alert.health === 'ok' || alert.healthHeld === true || subscribes(task, 'error');
 }
 
 /**
@@ -27,10 +36,7 @@ export function afterError(alert: AlertState, finding: Finding, task: AlertConte
   const transition = alert.health === health ? null : turned(alert.health, health);
   const failing: AlertState = { ...counted, health };
   const isNew = alert.health === 'ok';
-  // What was notified last is an error, of which the end was held back: there is nothing new to say.
-  if (alert.healthTold || (!isNew && alert.healthHeld !== true)) {
-    return { alert: failing, reason: 'not_changed', transition, intent };
-  }
+  if (!isToBeTold(alert, task)) return { alert: failing, reason: 'not_changed', transition, intent };
   const { healthHeld: _healthHeld, ...episode } = {
     ...failing,
     healthEpisode: alert.healthEpisode + (isNew ? 1 : 0),

@@ -112,6 +112,62 @@ describe('a message to which no action subscribes', () => {
     expect(others.reasons('tf')).toEqual(['still_true', 'not_true']);
   });
 
+  it('and is an error is told by the next failed run once an action listens, once, and its end is told then', () => {
+    for (const nobody of [{ actions: [{ enabled: true, on: ['triggered' as const] }] }, unheard]) {
+      const story = new Story({ errorThreshold: 2 }, nobody);
+      expect(story.reasons('eeee')).toEqual(['error_below_threshold', 'no_actions', 'not_changed', 'not_changed']);
+      story.with({}, { actions: [{ enabled: true, on: ['triggered', 'error', 'recovered'] }] });
+      expect(story.reasons('eeef')).toEqual(['error_threshold', 'not_changed', 'not_changed', 'recovered']);
+      expect(story.decided[4]).toMatchObject({
+        decision: { transition: null },
+        intents: [{ kind: 'error', dedupKey: 'health:1', transition: { kind: 'health', from: 'ok', to: 'error' } }],
+      });
+      expect(story.messages()).toEqual(['error:error_threshold', 'recovered:recovered']);
+    }
+  });
+
+  it('and is an error is told where its action is turned on again', () => {
+    const story = new Story({ errorThreshold: 1 }, { actions: [{ enabled: false, on: ['error'] }] });
+    expect(story.reasons('ee')).toEqual(['no_actions', 'not_changed']);
+    expect(story.with({}, { actions: [{ enabled: true, on: ['error'] }] }).reasons('ee')).toEqual([
+      'error_threshold',
+      'not_changed',
+    ]);
+  });
+
+  it('and is an error waits for the silence to be over where an action listens by then', () => {
+    const story = new Story({ errorThreshold: 1 }, unheard);
+    expect(story.reasons('e')).toEqual(['no_actions']);
+    const heard = { actions: [{ enabled: true, on: ['error' as const] }] };
+    expect(story.with({ muted: true }, heard).reasons('ee')).toEqual(['muted', 'muted']);
+    expect(story.with({ muted: false }).reasons('ee')).toEqual(['error_threshold', 'not_changed']);
+  });
+
+  it('and is an error that is over by then is never told, nor is its end; the next one is', () => {
+    const story = new Story({ errorThreshold: 1 }, unheard);
+    expect(story.reasons('ef')).toEqual(['no_actions', 'not_true']);
+    story.with({}, { actions: [{ enabled: true, on: ['error', 'recovered'] }] });
+    expect(story.reasons('fe')).toEqual(['not_true', 'error_threshold']);
+    expect(story.decided.at(-1)?.intents).toMatchObject([{ dedupKey: 'health:2' }]);
+  });
+
+  it('and is a refusal of this instance is told later, too, as what it is by then', () => {
+    const story = new Story({}, unheard);
+    expect(story.run(null, { isBlocked: true }).decision.reason).toBe('no_actions');
+    story.with({}, { actions: [{ enabled: true, on: ['error'] }] });
+    expect(story.run(null, { isBlocked: true }).intents).toMatchObject([
+      { kind: 'error', transition: { to: 'blocked' } },
+    ]);
+  });
+
+  it('and is an error that an earlier version told stays told', () => {
+    const story = new Story({ errorThreshold: 1 });
+    story.reasons('e');
+    const { healthHeld: _healthHeld, ...stored } = story.alert;
+    story.alert = stored;
+    expect(story.reasons('ee')).toEqual(['not_changed', 'not_changed']);
+  });
+
   it('and is the end of an error leaves a decision that says so, with the transition of health', () => {
     const story = new Story({ errorThreshold: 1 }, triggersOnly);
     expect(story.reasons('tet')).toEqual(['became_true', 'error_threshold', 'no_actions']);

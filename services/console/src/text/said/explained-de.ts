@@ -41,6 +41,10 @@ const rules: readonly Saying[] = [
     'Die Aufgabe ließ sich schon vorher nicht prüfen: das wird einmal gemeldet, nicht bei jedem gescheiterten Lauf.',
   ],
   [
+    'The task could not be checked before. No enabled action listens to errors (`on`): nobody could be told.',
+    'Die Aufgabe ließ sich schon vorher nicht prüfen. Keine aktive Aktion hört auf Fehler (`on`): niemand war zu benachrichtigen.',
+  ],
+  [
     'The last message had told an error already, and its end was never told.',
     'Die letzte Nachricht hat schon einen Fehler gemeldet, und sein Ende wurde nie gemeldet.',
   ],
