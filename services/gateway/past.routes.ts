@@ -16,7 +16,7 @@ export const explainNotification = route({
   operationId: 'explainNotification',
   summary: 'Why a notification task did or did not notify',
   description:
-    'The last run that had ended at that time (now, where none is given): its page and value, each rule of the policy with why it passed or stopped, the decision, and its deliveries with every attempt. Where no run happened, it says why.',
+    'The last run that had ended at that time (now, where none is given): its page and value, each rule of the policy with why it passed or stopped, the decision, and its deliveries with every attempt. Where no run happened, it says why; of a time ahead, when the next one is due.',
   tag: 'Notifications',
   access: 'read',
   reads: () => [figuresView.name],

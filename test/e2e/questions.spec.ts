@@ -84,6 +84,19 @@ describe('an explanation', () => {
     expect(noRun).toMatchObject({ reason: 'paused', nextRunAt: null });
   });
 
+  it('of a time ahead says when the next run is due, and blames nobody', async () => {
+    const id = await ranOn('/ahead', ['sold out'], { schedule: { type: 'interval', intervalSeconds: 3_600 } });
+    const path = `/api/notifications/${id}/explain?at=${new Date(Date.now() + 86_400_000).toISOString()}`;
+    const { noRun, answer, decision } = await until('no run is under way', async () => {
+      const found = ok(explanation, await installation.api.send(path));
+      return found.noRun?.reason === 'running' ? null : found;
+    });
+    const message = `That time has not come; the next run is due at ${noRun?.nextRunAt ?? ''}.`;
+    expect(noRun).toEqual({ reason: 'not_due', message, nextRunAt: expect.any(String) });
+    expect(decision?.reason).toBe('not_true');
+    expect(answer.startsWith(message)).toBe(true);
+  });
+
   it('of a task whose run is still going says that the next slot is queued behind it', async () => {
     site.serve('/slow', silent);
     const schedule = { type: 'interval', intervalSeconds: 1, overlap: 'queue' };

@@ -71,7 +71,14 @@ describe('an explanation', () => {
     await runs.runOn(content);
   }
 
-  const at = (seconds: number): Promise<Explanation> => explain(deps, { taskId, at: timeOf(seconds) }, organizationId);
+  /** Of that second, asked then or later. */
+  const at = (seconds: number): Promise<Explanation> => {
+    const clock = { now: () => Math.max(runs.clock.ms, start + seconds * 1_000) };
+    return explain({ ...deps, clock }, { taskId, at: timeOf(seconds) }, organizationId);
+  };
+  /** Of that second, asked at the time of the clock. */
+  const ahead = (seconds: number): Promise<Explanation> =>
+    explain(deps, { taskId, at: timeOf(seconds) }, organizationId);
   const stopOf = ({ steps }: Explanation): string | undefined => steps.find(({ passed }) => !passed)?.rule;
 
   it('names the page, the value, the decision and every rule that was asked', async () => {
@@ -277,6 +284,37 @@ describe('an explanation', () => {
     const manual = plan({ schedule: { type: 'manual' }, nextDueAt: null });
     await record(scheduleStream(taskId), { type: 'schedule.planned', data: { plan: manual } });
     expect((await at(441)).noRun).toMatchObject({ reason: 'manual' });
+  });
+
+  it('of a time ahead says that it has not come, and what is known now', async () => {
+    await record(scheduleStream(taskId), { type: 'schedule.planned', data: { plan: plan() } });
+    const due = `That time has not come; the next run is due at ${timeOf(60)}.`;
+    expect(await ahead(7_200)).toMatchObject({
+      at: timeOf(7_200),
+      answer: due,
+      noRun: { reason: 'not_due', message: due, nextRunAt: timeOf(60) },
+    });
+    await runAt(60, '<p id=p>yes');
+    runs.clock.ms = start + 70_000;
+    const next = `That time has not come; the next run is due at ${timeOf(120)}.`;
+    const found = await ahead(7_200);
+    expect(found.noRun).toEqual({ reason: 'not_due', message: next, nextRunAt: timeOf(120) });
+    expect(found.answer).toBe(`${next} Before that: ${(await ahead(70)).answer}`);
+    // The clock of the process that was asked may be ahead of this one.
+    expect(await ahead(74)).toMatchObject({ noRun: null });
+    runs.clock.ms = start + 200_000;
+    expect((await ahead(7_200)).noRun).toMatchObject({
+      reason: 'missed',
+      message: expect.stringMatching(/^That time has not come\. A run was due at .+ and had not begun/),
+      nextRunAt: timeOf(120),
+    });
+    const manual = plan({ schedule: { type: 'manual' }, nextDueAt: null });
+    await record(scheduleStream(taskId), { type: 'schedule.planned', data: { plan: manual } });
+    expect((await ahead(7_200)).noRun).toEqual({
+      reason: 'manual',
+      message: 'That time has not come. No run was due: the task runs by hand only.',
+      nextRunAt: null,
+    });
   });
 
   it('of a task that is paused says so, also behind a run by hand', async () => {

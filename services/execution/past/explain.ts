@@ -11,13 +11,14 @@ import { revisionAt } from '#eventing/events-by-time';
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
 import { hintFor } from '#hints/hint';
 import type { ReadStore } from '#read-store/read-store';
+import { toTimestamp, type Clock } from '#runtime/clock';
 import { notFound } from '#runtime/errors';
 import { initialAlert } from '../domain/alert/alert.js';
 import { explainDecision } from '../domain/alert/explain-decision.js';
 import { withResult } from '../execution-view.js';
 import { foldStateOf } from '../retention/fold-state.js';
 import { explainFolded } from './explain-folded.js';
-import { noRunAt } from './no-run.js';
+import { isAhead, noRunAt, noRunYet } from './no-run.js';
 import { runBefore, type RecordedRun } from './recorded-runs.js';
 
 /** Of the newest messages: beyond so many trial messages in a row the answer has none. */
@@ -26,6 +27,7 @@ const mostLookedThrough = 100;
 export interface ExplainDeps {
   readonly eventStore: Pick<EventStore, 'read' | 'readLast'>;
   readonly readStore: ReadStore;
+  readonly clock: Clock;
 }
 
 interface TaskThen {
@@ -152,14 +154,16 @@ function answerOf(
   noRun: Explanation['noRun'],
   deliveries: readonly DeliveryDocument[],
   at: string,
+  ahead: boolean,
 ): string {
+  if (found === null && ahead) return noRun?.message ?? '';
   if (found === null) return `No run had ended by then. ${noRun?.message ?? ''}`.trim();
   const { decision, result } = found.run;
   const stopped = steps.find(({ passed }) => !passed) ?? steps.at(-1);
   const said = decision.notify
     ? `The run of ${result.scheduledFor} notified (${decision.reason}). ${deliveryWords(deliveries, at)}`
     : `The run of ${result.scheduledFor} did not notify (${decision.reason}): ${stopped?.message ?? ''}${result.hint === undefined ? '' : ` ${result.hint}`}`;
-  return noRun === null || noRun.reason === 'not_due' ? said : `${noRun.message} Before that: ${said}`;
+  return noRun === null || (noRun.reason === 'not_due' && !ahead) ? said : `${noRun.message} Before that: ${said}`;
 }
 
 async function folded(
@@ -194,7 +198,11 @@ export async function explain(deps: ExplainDeps, query: ExplainQuery, organizati
   const { runsThrough } = await foldStateOf(deps.eventStore, taskId);
   if (runsThrough !== null && dayOf(at) <= runsThrough) return folded(deps, query, known);
   const found = await lastRunAt(deps, query);
-  const noRun = await noRunAt(deps.eventStore, query, found?.run ?? null);
+  const now = toTimestamp(deps.clock.now());
+  const ahead = isAhead(at, now);
+  const why = ahead ? noRunYet : noRunAt;
+  const seen = { taskId, at: ahead ? now : at };
+  const noRun = await why(deps.eventStore, seen, found?.run ?? null);
   const deliveries = found === null ? [] : await deliveriesOf(deps.readStore, found.run);
   const past = found === null ? null : stateAfter(events.slice(0, found.run.result.taskRevision + 1));
   const policy = wholePolicy((past ?? known).task.spec.policy);
@@ -211,7 +219,7 @@ export async function explain(deps: ExplainDeps, query: ExplainQuery, organizati
   const stopped = steps.find(({ passed }) => !passed) ?? steps.at(-1);
   return {
     at,
-    answer: answerOf(found, steps, noRun, deliveries, at),
+    answer: answerOf(found, steps, noRun, deliveries, seen.at, ahead),
     folded: false,
     notified: found?.run.decision.notify ?? false,
     task: { id: taskId, name: known.task.spec.name, revision: known.revision, status: known.task.status },

@@ -11,6 +11,9 @@ import { recordedRunOf, type RecordedRun } from './recorded-runs.js';
 
 type NoRun = NonNullable<Explanation['noRun']>;
 
+/** So far apart the clocks of two processes may be. */
+const clocksDifferMs = 5_000;
+
 /** A slot is fired within this time where nothing is in its way. */
 const firesWithinMs = 5_000;
 
@@ -137,4 +140,28 @@ export async function noRunAt(
   }
   if (last !== null) return null;
   return { reason: 'not_due', message: `The first run was due at ${nextDueAt}.`, nextRunAt: nextDueAt };
+}
+
+export function isAhead(at: string, now: string): boolean {
+  return Date.parse(at) > Date.parse(now) + clocksDifferMs;
+}
+
+/** Of a time ahead nothing is known but what is known now: no slot of then was missed. */
+export async function noRunYet(
+  eventStore: Pick<EventStore, 'read' | 'readLast'>,
+  query: ExplainQuery,
+  last: Pick<RecordedRun, 'result' | 'alert'> | null,
+): Promise<NoRun> {
+  const found = await noRunAt(eventStore, query, last);
+  const notCome = 'That time has not come.';
+  if (found !== null && found.reason !== 'not_due') return { ...found, message: `${notCome} ${found.message}` };
+  const recorded = await eventStore.readLast(scheduleStream(query.taskId));
+  const event = recorded === null ? null : decodeEvent<ScheduleEvent>(recorded);
+  const nextRunAt = event?.data.plan.nextDueAt ?? null;
+  if (recorded !== null && event !== null && nextRunAt === null) {
+    const without = await withoutNext(eventStore, query, recorded, event);
+    return { ...without, message: `${notCome} ${without.message}` };
+  }
+  const message = nextRunAt === null ? notCome : `That time has not come; the next run is due at ${nextRunAt}.`;
+  return { reason: 'not_due', message, nextRunAt };
 }

@@ -231,6 +231,12 @@ const noRuns: readonly Saying[] = [
     'The slot of {oneTime} waited for the run before it to end (`overlap: queue`).',
     'Der Termin um {oneTime} wartete auf das Ende des Laufs davor (`overlap: queue`).',
   ],
+  [
+    'That time has not come; the next run is due at {oneTime}.',
+    'Diese Zeit ist noch nicht gekommen; der nächste Lauf ist um {oneTime} fällig.',
+  ],
+  ['That time has not come.', 'Diese Zeit ist noch nicht gekommen.'],
+  ['That time has not come. {said}', 'Diese Zeit ist noch nicht gekommen. {said}'],
   ['The first run was due at {oneTime}.', 'Der erste Lauf war um {oneTime} fällig.'],
   ['No run had ended by then.', 'Bis dahin war kein Lauf zu Ende.'],
   ['No run had ended by then. {said}', 'Bis dahin war kein Lauf zu Ende. {said}'],
