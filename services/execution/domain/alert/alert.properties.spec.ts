@@ -224,10 +224,11 @@ describe('a decision under any policy and any sequence of runs', () => {
           decision,
           alert,
           finding,
+          lost,
           step: { on = [], paused },
         } of play(policy, steps)) {
           const ofHealth = intents.filter(({ dedupKey }) => dedupKey.startsWith('health:')).map(({ kind }) => kind);
-          const isBad = finding.outcome === null || alert.health !== 'ok';
+          const isBad = finding.outcome === null || lost !== null;
           if (isBad) {
             expect(ofHealth).toEqual(ofHealth.includes('error') && !isTold ? ['error'] : []);
             isTold ||= ofHealth.includes('error');
