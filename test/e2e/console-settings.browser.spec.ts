@@ -183,6 +183,52 @@ describe('the audit', () => {
     await page.getByText('Nothing found.').waitFor();
     expect(await violations(page)).toEqual([]);
   });
+
+  it('takes what it shows of somebody who is no member, and a member or key as what was changed', async () => {
+    const gone = await addPerson(installation, 'admin');
+    await gone.send('/api/keys', { json: { name: 'Left behind', scopes: ['read'] } });
+    await installation.api.send(`/api/members/${gone.id}`, { method: 'DELETE' });
+    const { id, email } = await addPerson(installation, 'viewer');
+    seat = await openSeat(browser);
+    const { page } = seat;
+    await openAsOwner(seat, installation, '/audit');
+    const rows = page.getByRole('row').filter({ has: page.getByRole('cell') });
+    const ask = async (label: string, typed: string, answer: RegExp): Promise<void> => {
+      await page.getByLabel(label, { exact: true }).fill(typed);
+      await page.getByRole('button', { name: 'Filter' }).click();
+      await page.waitForURL(answer);
+    };
+    const shown = `not a member: user:${gone.id}`;
+    await rows.filter({ hasText: 'key.created' }).filter({ hasText: shown }).first().waitFor();
+    await ask('Actor', shown, new RegExp(`actor=user%3A${gone.id}`));
+    await rows.filter({ hasText: 'key.created' }).filter({ hasText: 'key “Left behind”' }).waitFor();
+    await ask('Actor', '', /audit$/);
+    await ask('Resource', 'Left behind', /resource=key_/);
+    await rows.filter({ hasNotText: 'key.created' }).first().waitFor({ state: 'detached' });
+    expect(await rows.count()).toBe(1);
+    await ask('Resource', email.toUpperCase(), new RegExp(`resource=${id}`));
+    await rows.filter({ hasText: 'member.invited' }).waitFor();
+    expect(await page.getByLabel('Resource').inputValue()).toBe(email);
+    expect(await violations(page)).toEqual([]);
+  });
+
+  it('does not ask for a task that was purged', async () => {
+    const { id } = await installation.api.create({ ...byHand(site.address('/page')), name: 'Purged' });
+    await until('the task is purged', async () => {
+      const path = `/api/notifications/${id}?purge=true`;
+      return (await installation.api.send(path, { method: 'DELETE' })).status === 200 ? true : null;
+    });
+    seat = await openSeat(browser);
+    const { page } = seat;
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    await openAsOwner(seat, installation, '/audit');
+    await page.getByRole('row').filter({ hasText: 'task.purged' }).filter({ hasText: id }).waitFor();
+    // The one that is there is asked for together with the newest, which came before any other would be.
+    await page.getByRole('link', { name: 'Looked for' }).first().waitFor();
+    expect(asked).toContain('/api/notifications');
+    expect(asked).not.toContain(`/api/notifications/${id}`);
+  });
 });
 
 describe('the configuration', () => {

@@ -21,4 +21,5 @@ export type ApiKey = Schemas['ApiKey'];
 export type BrowserStep = Schemas['BrowserStep'];
 export type MessagePreview = Schemas['MessagePreview'];
 export type Contact = Schemas['Contact'];
+export type AuditEntry = Schemas['AuditEntry'];
 export type ContactInput = Schemas['ContactInput'];

@@ -6,6 +6,7 @@ import { Labelled, SelectField, TextField } from '../frame/labelled.js';
 import { useActorNames } from '../session/actors.js';
 import { useTexts } from '../text/text.js';
 import { localMinute } from '../text/times.js';
+import { typedActor, typedResource, type Named } from './typed-names.js';
 
 type Query = NonNullable<paths['/api/audit']['get']['parameters']['query']>;
 
@@ -73,35 +74,32 @@ const timeOf = (minute: string): string => (minute === '' ? '' : new Date(minute
 export function AuditFilter(props: {
   readonly chosen: AddressFilter<Name>['chosen'];
   readonly choose: AddressFilter<Name>['choose'];
-  /** Of the entries that are shown. */
-  readonly tasks: readonly string[];
-  readonly nameOfTask: (id: string) => string | null;
+  /** Of the entries that are shown, and what is chosen. */
+  readonly tasks: readonly Named[];
+  readonly nameOfResource: (id: string) => string;
 }): ReactNode {
-  const { chosen, choose, tasks, nameOfTask } = props;
+  const { chosen, choose, tasks, nameOfResource } = props;
   const { t } = useTexts();
-  const { nameOf, actorOf, known } = useActorNames();
+  const { nameOf, known } = useActorNames();
   const listId = useId();
   const [changed, setChanged] = useState<Partial<Typed>>({});
   const typed: Typed = {
     actor: nameOf(chosen.actor ?? ''),
     type: chosen.type ?? '',
-    resource: nameOfTask(chosen.resource ?? '') ?? chosen.resource ?? '',
+    resource: nameOfResource(chosen.resource ?? ''),
     from: minuteOf(chosen.from),
     to: minuteOf(chosen.to),
     ...changed,
   };
   const set = (name: Name) => (value: string) => setChanged({ ...changed, [name]: value });
   /** What was typed may be what the list shows: a name, where the API takes ids. */
-  const asAsked = (): Typed => {
-    const [actor, resource] = [typed.actor.trim(), typed.resource.trim()];
-    return {
-      actor: actorOf(actor) ?? actor,
-      type: typed.type,
-      resource: tasks.find((id) => nameOfTask(id) === resource) ?? resource,
-      from: changed.from === undefined ? (chosen.from ?? '') : timeOf(changed.from),
-      to: changed.to === undefined ? (chosen.to ?? '') : timeOf(changed.to),
-    };
-  };
+  const asAsked = (): Typed => ({
+    actor: typedActor(typed.actor, known),
+    type: typed.type,
+    resource: typedResource(typed.resource, tasks, known),
+    from: changed.from === undefined ? (chosen.from ?? '') : timeOf(changed.from),
+    to: changed.to === undefined ? (chosen.to ?? '') : timeOf(changed.to),
+  });
   return (
     <form
       className="bar"
@@ -117,8 +115,8 @@ export function AuditFilter(props: {
         )}
       </Labelled>
       <datalist id={listId}>
-        {known.map((name) => (
-          <option key={name} value={name} />
+        {known.map(({ ref, shown }) => (
+          <option key={ref} value={shown} />
         ))}
       </datalist>
       <SelectField

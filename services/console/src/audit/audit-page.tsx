@@ -8,12 +8,14 @@ import { useAddressFilter } from '../frame/address-filter.js';
 import { DataTable, ShowEarlier } from '../frame/data-table.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
 import { useTitle } from '../frame/title.js';
-import { Actor } from '../session/actors.js';
+import { Actor, useActorNames } from '../session/actors.js';
 import { ChangedField } from '../task/history-tab.js';
 import { useTaskNames } from '../tasks/task-names.js';
 import { AbsoluteTime } from '../text/time.js';
 import { useTexts } from '../text/text.js';
 import { AuditFilter, auditFilters } from './audit-filter.js';
+import { namedTasks } from './named-tasks.js';
+import { actorOfResource } from './typed-names.js';
 
 function Verification(): ReactNode {
   const { t } = useTexts();
@@ -50,13 +52,28 @@ export function AuditPage(): ReactNode {
     getNextPageParam: nextCursorOf,
   });
   const entries = (found.data?.pages ?? []).flatMap(({ data }) => data);
-  const tasks = entries.map(({ resource }) => resource).filter((id) => id.startsWith('ntf_'));
-  const nameOf = useTaskNames(tasks);
+  const tasks = namedTasks(entries);
+  const nameOfTask = useTaskNames([...tasks]);
+  const { nameOf } = useActorNames();
+  const nameOfResource = (id: string): string => {
+    const actor = actorOfResource(id);
+    return nameOfTask(id) ?? (actor === null ? id : nameOf(actor));
+  };
+  const named = [...new Set([...tasks, chosen.resource ?? ''])].flatMap((ref) => {
+    const name = nameOfTask(ref);
+    return name === null ? [] : [{ ref, name, shown: name }];
+  });
   return (
     <div className="stack">
       <h1>{t('frame.audit')}</h1>
       <Verification />
-      <AuditFilter key={JSON.stringify(chosen)} chosen={chosen} choose={choose} nameOfTask={nameOf} tasks={tasks} />
+      <AuditFilter
+        key={JSON.stringify(chosen)}
+        chosen={chosen}
+        choose={choose}
+        nameOfResource={nameOfResource}
+        tasks={named}
+      />
       {found.error !== null && <ProblemNotice error={found.error} onRetry={() => void found.refetch()} />}
       <DataTable
         label={t('frame.audit')}
@@ -75,12 +92,12 @@ export function AuditPage(): ReactNode {
               <Actor actor={entry.actor} />
             </td>
             <td className="mono">
-              {entry.resource.startsWith('ntf_') ? (
+              {tasks.has(entry.resource) ? (
                 <Link href={`/tasks/${entry.resource}`}>
-                  <bdi title={entry.resource}>{nameOf(entry.resource) ?? entry.resource}</bdi>
+                  <bdi title={entry.resource}>{nameOfResource(entry.resource)}</bdi>
                 </Link>
               ) : (
-                entry.resource
+                <bdi title={entry.resource}>{nameOfResource(entry.resource)}</bdi>
               )}
             </td>
             <td>

@@ -30,30 +30,32 @@ function useKnownNames() {
   });
 }
 
+export interface NamedActor {
+  /** As the API writes it. */
+  readonly ref: string;
+  /** In lists. */
+  readonly shown: string;
+  readonly name: string;
+}
+
 export interface ActorNames {
   readonly nameOf: (actor: string) => string;
-  /** Back from a name to how the API writes it; null where it is the name of nobody. */
-  readonly actorOf: (name: string) => string | null;
-  /** All that are known, for a field that offers them. */
-  readonly known: readonly string[];
+  /** All whose names are known, for a field that takes them. */
+  readonly known: readonly NamedActor[];
 }
 
 export function useActorNames(): ActorNames {
   const { t } = useTexts();
   const { account } = useSession();
-  const { data: { names, hasAllMembers } = { names: new Map<string, string>(), hasAllMembers: false } } =
-    useKnownNames();
+  const { data } = useKnownNames();
+  // Who is signed in may look at an organisation that they are no member of.
+  const names = new Map([[`user:${account.id}`, account.email], ...(data?.names ?? [])]);
   const nameOf = (actor: string): string => {
-    if (actor === `user:${account.id}`) return account.email;
     const name = names.get(actor);
-    if (name === undefined) return hasAllMembers && actor.startsWith('user:') ? t('actor.former', { actor }) : actor;
-    return actor.startsWith('key:') ? t('actor.key', { name }) : name;
+    if (name !== undefined) return actor.startsWith('key:') ? t('actor.key', { name }) : name;
+    return data?.hasAllMembers === true && actor.startsWith('user:') ? t('actor.noMember', { actor }) : actor;
   };
-  return {
-    nameOf,
-    actorOf: (name) => [...names.keys()].find((actor) => nameOf(actor) === name || names.get(actor) === name) ?? null,
-    known: [...names.keys()].map(nameOf),
-  };
+  return { nameOf, known: [...names].map(([ref, name]) => ({ ref, name, shown: nameOf(ref) })) };
 }
 
 export function Actor({ actor }: { readonly actor: string }): ReactNode {

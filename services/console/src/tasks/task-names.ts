@@ -21,7 +21,9 @@ export function useTaskNames(ids: readonly string[]): (id: string) => string | n
   const found = useQueries({
     queries: others.map((id) => ({
       queryKey: [...listKey, id],
-      staleTime,
+      // One that is not there is not asked for again.
+      staleTime: ({ state }: { readonly state: { readonly data?: string | null | undefined } }) =>
+        state.data === null ? Infinity : staleTime,
       queryFn: async () =>
         (await api.GET('/api/notifications/{id}', { params: { path: { id } } })).data?.data.name ?? null,
     })),

@@ -29,7 +29,7 @@ export const settingsDe: Readonly<Record<keyof typeof settingsEn, string>> = {
   'apiKeys.new': 'Neuer Schlüssel',
   'apiKeys.name': 'Name',
   'apiKeys.by': 'Von wem',
-  'apiKeys.byNobodyHere': 'ein früheres Mitglied',
+  'apiKeys.byNobodyHere': 'kein Mitglied',
   'apiKeys.byKey': 'ein Schlüssel',
   'apiKeys.key': 'Schlüssel',
   'apiKeys.may': 'Darf',

@@ -13,7 +13,7 @@ export const taskDe: Readonly<Record<keyof typeof taskEn, string>> = {
     '{count, plural, =0 {benachrichtigt niemanden} one {benachrichtigt durch # Aktion} other {benachrichtigt durch # Aktionen}}',
   'run.now': 'Jetzt prüfen',
   'actor.key': 'Schlüssel „{name}“',
-  'actor.former': 'früheres Mitglied {actor}',
+  'actor.noMember': 'kein Mitglied: {actor}',
   'acknowledge.title': 'Bestätigen',
   'acknowledge.again': 'Neu bestätigen',
   'acknowledge.what': 'Sie kümmern sich darum: bis es vorbei ist, kommen keine Erinnerungen und keine Eskalation.',

@@ -28,7 +28,7 @@ export const settingsEn = {
   'apiKeys.new': 'New key',
   'apiKeys.name': 'Name',
   'apiKeys.by': 'Made by',
-  'apiKeys.byNobodyHere': 'a former member',
+  'apiKeys.byNobodyHere': 'not a member',
   'apiKeys.byKey': 'a key',
   'apiKeys.key': 'Key',
   'apiKeys.may': 'May',

@@ -10,7 +10,7 @@ export const taskEn = {
   'task.actions': '{count, plural, =0 {notifies nobody} one {notifies by # action} other {notifies by # actions}}',
   'run.now': 'Run now',
   'actor.key': 'key “{name}”',
-  'actor.former': 'former member {actor}',
+  'actor.noMember': 'not a member: {actor}',
   'acknowledge.title': 'Acknowledge',
   'acknowledge.again': 'Acknowledge anew',
   'acknowledge.what': 'You take care of it: no reminders and no escalation come until it is over.',
