@@ -1,4 +1,5 @@
 /** Envelope encryption: values under a key per owner, that key under the instance's own. */
+import type { KeyObject } from 'node:crypto';
 import type { EventStore } from '#event-store/event-store';
 import { AppError } from '#runtime/errors';
 import type { Json, JsonObject } from '#runtime/json';
@@ -42,18 +43,29 @@ function openAll(value: Json, path: string, open: (sealed: Sealed, path: string)
   return Object.fromEntries(members) as JsonObject;
 }
 
+const unreadable = (cause?: unknown): AppError =>
+  new AppError(
+    'SERVER_ERROR',
+    'secret_unreadable',
+    'A stored secret cannot be opened: its key is gone or it was changed.',
+    {
+      cause,
+    },
+  );
+
+/** As `Vault.open` does, with the owner's key at hand. */
+export function openSealed(key: KeyObject, ownerId: string, scope: string, value: JsonObject): JsonObject {
+  return openAll(value, '', ({ $sealed }, path) => {
+    try {
+      return JSON.parse(decrypt(key, $sealed, `${ownerId}|${scope}|${path}`).toString('utf8')) as Json;
+    } catch (error) {
+      throw unreadable(error);
+    }
+  }) as JsonObject;
+}
+
 /** Dropping an owner's key makes everything sealed for the owner unreadable, in every event and in backups made later. */
 export function createVault(keys: OwnerKeys): Vault {
-  const unreadable = (cause?: unknown): AppError =>
-    new AppError(
-      'SERVER_ERROR',
-      'secret_unreadable',
-      'A stored secret cannot be opened: its key is gone or it was changed.',
-      {
-        cause,
-      },
-    );
-
   return {
     async seal(ownerId, scope, value, paths) {
       const targets: string[] = [];
@@ -74,13 +86,7 @@ export function createVault(keys: OwnerKeys): Vault {
       if (!JSON.stringify(value).includes('"$sealed"')) return value;
       const key = keys.known(ownerId) ?? (await keys.find(ownerId));
       if (key === null) throw unreadable();
-      return openAll(value, '', ({ $sealed }, path) => {
-        try {
-          return JSON.parse(decrypt(key, $sealed, `${ownerId}|${scope}|${path}`).toString('utf8')) as Json;
-        } catch (error) {
-          throw unreadable(error);
-        }
-      }) as JsonObject;
+      return openSealed(key, ownerId, scope, value);
     },
 
     forgetKey: (ownerId) => keys.forget(ownerId),

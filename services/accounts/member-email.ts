@@ -28,7 +28,7 @@ export async function sealEmail(
 
 /** Rejects with `secret_unreadable`. */
 export async function openEmail(
-  vault: Vault,
+  vault: Pick<Vault, 'open'>,
   organizationId: string,
   memberId: string,
   email: Sealed,
