@@ -1,5 +1,6 @@
 /** Hands the audit to a receiver, from where the last time ended, and goes on as changes come. */
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { sleep } from '#concurrency/sleep';
 import { z } from 'zod';
 import type { Config } from '#runtime/config';
@@ -13,6 +14,13 @@ const cursorSchema = z.object({ id: z.string() });
 const linesAtOnce = 100;
 const firstPauseMs = 500;
 const longestPauseMs = 30_000;
+
+/** A folder that is missing is a slip: to wait for it, as for a receiver that is away, would hide it. */
+async function refuseWithoutFolder(file: string): Promise<void> {
+  const folder = dirname(file);
+  const found = await stat(folder).catch(() => null);
+  if (found?.isDirectory() !== true) throw new Refused('no_such_folder', `The folder ${folder} does not exist.`);
+}
 
 /** The entry that was handed over last; null: none. */
 async function readCursor(file: string): Promise<string | null> {
@@ -57,7 +65,10 @@ async function handOver(lines: readonly string[], { receiver, follow, note, sign
 
 async function openReceiver(config: Config, target: string): Promise<AuditReceiver> {
   const address = syslogAddressOf(target);
-  if (address === null) return createFileReceiver(target);
+  if (address === null) {
+    await refuseWithoutFolder(target);
+    return createFileReceiver(target);
+  }
   const outbound = await openOutbound(config);
   const refusal = outbound.refusalOf(`http://${address.host.includes(':') ? `[${address.host}]` : address.host}/`);
   if (refusal !== null) {
@@ -72,6 +83,7 @@ const isAfter = (since: string | undefined, { at }: ExportedEntry): boolean => s
 /** Resolves with how many were handed over. Rejects with `Refused` or `ConfigError`. */
 export async function exportAudit(config: Config, request: AuditExport): Promise<number> {
   const { target, cursorFile, since, follow, signal, lineOf, print } = request;
+  if (cursorFile !== null) await refuseWithoutFolder(cursorFile);
   const last = cursorFile === null ? null : await readCursor(cursorFile);
   const receiver = target === null ? { hand: print, close: async () => undefined } : await openReceiver(config, target);
   let isBehind = last === null;

@@ -106,7 +106,7 @@ export function createFileReceiver(file: string): AuditReceiver {
           await opened.close();
         }
       } catch (error) {
-        throw new NotTaken(String(error));
+        throw new NotTaken(error instanceof Error ? error.message : String(error));
       }
     },
     close: async () => undefined,

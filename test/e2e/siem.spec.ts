@@ -98,6 +98,18 @@ describe('the audit, exported', () => {
     await sink.close();
   });
 
+  it.each([
+    ['a file', ['--to', 'missing/audit.jsonl']],
+    ['its cursor', ['--to', 'audit-of-cursor.jsonl', '--cursor', 'missing/cursor']],
+  ])('is refused where the folder of %s does not exist', async (_of, words) => {
+    const named = words.map((word) => (word.startsWith('--') ? word : path(word)));
+    const end = await installation.command(['audit', 'export', ...named]);
+    expect([end.exitCode, end.error]).toEqual([
+      1,
+      expect.stringContaining(`The folder ${path('missing')} does not exist.`),
+    ]);
+  });
+
   it('follows into a file over kills, from where it stopped, with nothing left out', async () => {
     const words = ['audit', 'export', '--to', path('audit.jsonl'), '--follow'];
     const inFile = async (): Promise<Entry[]> => entriesIn(await readFile(path('audit.jsonl'), 'utf8').catch(() => ''));
