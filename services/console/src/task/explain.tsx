@@ -14,6 +14,7 @@ import { useTexts } from '../text/text.js';
 import { byteSize } from '../text/byte-size.js';
 import { clockTime, withLocalTimes } from '../text/times.js';
 import { useValueText } from '../text/value-text.js';
+import { judgedRevision } from './judged-revision.js';
 import { useExplanation } from './task-query.js';
 import { Coded } from '../text/coded.js';
 import './task.css';
@@ -80,7 +81,7 @@ function Chain({ found }: { readonly found: Explanation }): ReactNode {
         aside={at(execution.scheduledFor)}
       >
         <p className="muted">
-          {t('explain.revision', { revision: found.codeRevision ?? execution.revision ?? 0 })}
+          {t('explain.revision', { revision: judgedRevision(found) })}
           {execution.timings !== null && ` · ${t('explain.late', { ms: Math.round(execution.timings.queueMs) })}`}
         </p>
       </Step>
