@@ -18,7 +18,7 @@ import { useTexts } from '../text/text.js';
 import { useMembers } from './use-members.js';
 
 const keysKey = ['keys'] as const;
-const scopes = ['read', 'write', 'execute', 'admin'] as const;
+const scopes = ['read', 'write', 'execute', 'admin', 'operator'] as const;
 type Scope = (typeof scopes)[number];
 
 interface ShownKey {
@@ -36,7 +36,7 @@ interface KeyDraft {
   readonly expires: string;
 }
 
-const emptyKey: KeyDraft = { name: '', chosen: ['write', 'execute'], cidrs: '', expires: '' };
+const emptyKey: KeyDraft = { name: '', chosen: ['read'], cidrs: '', expires: '' };
 
 /** Whatever stands there that is none of ours is passed over. */
 function keyDraftOf(kept: object): KeyDraft {
@@ -56,8 +56,12 @@ const asTyped = (draft: KeyDraft): KeyDraft => draft;
 function NewKey({ onMade }: { readonly onMade: (made: ShownKey) => void }): ReactNode {
   const { t } = useTexts();
   const client = useQueryClient();
+  const { account } = useSession();
   const [typed, setTyped] = useKept('key', keyDraftOf, asTyped);
-  const { name, chosen, cidrs, expires } = typed ?? emptyKey;
+  const { name, cidrs, expires, ...kept } = typed ?? emptyKey;
+  const offered = scopes.filter((scope) => scope !== 'operator' || account.operator);
+  // Somebody else may have typed it, or the same before they ceased to be an operator.
+  const chosen = offered.filter((scope) => kept.chosen.includes(scope));
   const change = (changes: Partial<KeyDraft>): void => setTyped({ ...(typed ?? emptyKey), ...changes });
   const create = useMutation({
     mutationFn: () =>
@@ -103,7 +107,7 @@ function NewKey({ onMade }: { readonly onMade: (made: ShownKey) => void }): Reac
         </div>
         <fieldset className="bar windows">
           <legend>{t('apiKeys.may')}</legend>
-          {scopes.map((scope) => (
+          {offered.map((scope) => (
             <label key={scope} className="bar">
               <input
                 type="checkbox"
