@@ -104,7 +104,12 @@ export const acceptInvitationInput = invitationInput.extend({ token: z.string().
 export type AcceptInvitationInput = z.infer<typeof acceptInvitationInput>;
 
 /** What a link is about, for the person who opened it: the answer to `account.show_invitation` and `account.show_reset`. */
-export const linkSubject = z.object({ email: z.string(), organization: z.string() });
+export const linkSubject = z
+  .object({
+    email: z.string().describe('Of the person whom the link is for.'),
+    organization: z.string().describe('Its name.'),
+  })
+  .meta({ id: 'LinkSubject' });
 export type LinkSubject = z.infer<typeof linkSubject>;
 export const linkToken = z.strictObject({ token: z.string().max(500) });
 

@@ -58,6 +58,11 @@ export class MembersController {
     return data(await this.bus.request(requests.memberRemove, payload, context));
   }
 
+  @Handles(routes.showInvitation)
+  async showInvitation(@Call() { ids, context }: RouteCall<typeof routes.showInvitation>): Promise<Answer> {
+    return data(await this.bus.request(requests.invitationShow, { token: ids.token }, context));
+  }
+
   @Handles(routes.takeInvitation)
   async join(
     @Call() { ids, body, context }: RouteCall<typeof routes.takeInvitation>,

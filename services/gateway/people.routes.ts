@@ -6,6 +6,7 @@ import {
   codeInput,
   invitationInput,
   invitedMember,
+  linkSubject,
   memberChange,
   memberInput,
   passwordAgain,
@@ -94,6 +95,18 @@ export const removeMember = route({
     'Their sessions and streams end at once; keys that they made stay. The last owner cannot go; an owner removes others.',
   ids: member,
   answers: [{ status: 200, description: 'They are gone.', envelope: 'data', schema: deleted }],
+});
+
+export const showInvitation = route({
+  method: 'GET',
+  path: '/api/invitations/{token}',
+  operationId: 'getInvitation',
+  summary: 'What an invitation is for',
+  description: 'For the person who opened its link. Of one that was taken, replaced or is older than a week: 404.',
+  tag: 'Members',
+  access: 'public',
+  ids: linkToken('invitation'),
+  answers: [{ status: 200, description: 'Who was invited, and where.', envelope: 'data', schema: linkSubject }],
 });
 
 export const takeInvitation = route({

@@ -37,6 +37,10 @@ describe('an API key that stands', () => {
     const { page } = seat;
     await openAsOwner(seat, installation, '/settings/keys');
     await page.getByLabel('Name', { exact: true }).fill('CI');
+    const may = page.getByRole('group', { name: 'May' });
+    await may.getByLabel('operator').waitFor();
+    const ticked = await Promise.all((await may.getByRole('checkbox').all()).map((box) => box.isChecked()));
+    expect(ticked).toEqual([true, false, false, false, false]);
     await page.getByRole('button', { name: 'Make the key' }).click();
     const shown = page.getByLabel('API key', { exact: true });
     await shown.waitFor();
@@ -75,11 +79,21 @@ describe('somebody who is invited', () => {
     const link = page.getByLabel(/^Link for ben@example.com/);
     await link.waitFor();
     const invited = await openSeat(browser);
-    await invited.page.goto(await link.inputValue());
+    const address = await link.inputValue();
+    await invited.page.goto(address);
+    await invited.page.getByText('as ben@example.com. Choose a password to join.').waitFor();
     await invited.page.getByLabel('Password').fill(personPassword);
     await invited.page.getByRole('button', { name: 'Join' }).click();
     await invited.page.getByText('No tasks yet.').waitFor();
     await leave(invited);
+    const late = await openSeat(browser);
+    await late.page.goto(address);
+    await late.page.getByText('This link was used, was replaced by another, or is too old.').waitFor();
+    expect(await late.page.getByRole('button', { name: 'Join' }).count()).toBe(0);
+    expect(await violations(late.page)).toEqual([]);
+    await late.page.getByRole('link', { name: 'Sign in' }).click();
+    await late.page.getByLabel('Your e-mail address').waitFor();
+    await leave(late);
     await page.reload();
     const role = page.getByLabel('Role of ben@example.com');
     await role.selectOption('editor');
@@ -107,6 +121,15 @@ async function openAs(role: string, path: string): Promise<Page> {
   await page.getByRole('button', { name: 'Sign in' }).click();
   return page;
 }
+
+describe('a new API key', () => {
+  it('is not offered the scope operator by who is none', async () => {
+    const page = await openAs('admin', '/settings/keys');
+    const may = page.getByRole('group', { name: 'May' });
+    await may.getByLabel('admin').waitFor();
+    expect(await may.getByRole('checkbox').count()).toBe(4);
+  });
+});
 
 describe('what a role may not open', () => {
   it.each(['/audit', '/settings/members', '/settings/keys'])(

@@ -104,6 +104,7 @@ const prepared: Readonly<Record<string, () => Promise<Prepared>>> = {
   listOrganizations: operator,
   foundOrganization: operator,
   changeAnyOrganization: operator,
+  getInvitation: async () => ({ token: (await invite(installation, 'viewer')).token }),
   takeInvitation: async () => ({ token: (await invite(installation, 'viewer')).token }),
   changePassword: somebody,
   getSecondFactor: somebody,

@@ -63,13 +63,14 @@ describe('people', () => {
       () => mails.taken().find(({ recipients }) => recipients.includes(email)) ?? null,
     );
     expect(mail.text).toContain(`/invitations/${token}`);
+    const link = `/api/invitations/${token}`;
+    const subject = { data: { email, organization: expect.any(String) } };
+    expect((await installation.api.send(link, { key: null })).body).toMatchObject(subject);
     const json = { password: personPassword };
-    const joined = await installation.api.send(`/api/invitations/${token}`, { json, key: null });
+    const joined = await installation.api.send(link, { json, key: null });
     expect(joined.status).toBe(201);
-    expect(told(await installation.api.send(`/api/invitations/${token}`, { json, key: null }))).toEqual([
-      404,
-      'not_found',
-    ]);
+    expect(told(await installation.api.send(link, { json, key: null }))).toEqual([404, 'not_found']);
+    expect(told(await installation.api.send(link, { key: null }))).toEqual([404, 'not_found']);
     const person = await signIn(installation, { email, password: personPassword });
     expect((await person.send('/api/notifications')).status).toBe(200);
     expect(told(await person.send('/api/members'))).toEqual([403, 'missing_scope']);

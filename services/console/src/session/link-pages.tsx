@@ -1,5 +1,5 @@
 /** Links that were mailed or printed: an invitation to join, a new password, and asking for one. */
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { api, dataOf } from '../api/client.js';
@@ -10,6 +10,8 @@ import { useTitle } from '../frame/title.js';
 import { Coded } from '../text/coded.js';
 import { useTexts } from '../text/text.js';
 import { sessionKey } from './session.js';
+
+const isGone = (error: unknown): boolean => isProblem(error) && error.status === 404;
 
 function PasswordForm(props: {
   readonly what: string;
@@ -22,7 +24,6 @@ function PasswordForm(props: {
   const { t } = useTexts();
   const [password, setPassword] = useState('');
   const fault = faultOf(props.error, props.field);
-  const isGone = isProblem(props.error) && props.error.status === 404;
   return (
     <form
       className="stack"
@@ -32,8 +33,8 @@ function PasswordForm(props: {
       }}
     >
       <p className="muted">{props.what}</p>
-      {isGone && <p className="notice bad">{t('link.gone')}</p>}
-      {props.error !== null && !isGone && fault === null && <ProblemNotice error={props.error} />}
+      {isGone(props.error) && <p className="notice bad">{t('link.gone')}</p>}
+      {props.error !== null && !isGone(props.error) && fault === null && <ProblemNotice error={props.error} />}
       <div className="field">
         <label htmlFor="password">{t('you.newPassword')}</label>
         <input
@@ -68,17 +69,35 @@ export function InvitationPage({ token }: { readonly token: string }): ReactNode
       navigate('/tasks', { replace: true });
     },
   });
+  // A password that was thought up for a link that is no longer good would be in vain.
+  const { data, error, refetch } = useQuery({
+    queryKey: ['invitation', token],
+    staleTime: Infinity,
+    queryFn: () => dataOf(api.GET('/api/invitations/{token}', { params: { path: { token } } })),
+  });
   return (
     <Lone>
       <h1>{t('invitation.title')}</h1>
-      <PasswordForm
-        what={t('invitation.what')}
-        button={t('invitation.do')}
-        field="password"
-        error={accept.error}
-        isBusy={accept.isPending}
-        onPassword={(password) => accept.mutate(password)}
-      />
+      {isGone(error) && (
+        <>
+          <p className="notice bad">{t('link.gone')}</p>
+          <p className="muted">{t('invitation.joined')}</p>
+          <Link href="/sign-in" className="button main">
+            {t('signIn.do')}
+          </Link>
+        </>
+      )}
+      {error !== null && !isGone(error) && <ProblemNotice error={error} onRetry={() => void refetch()} />}
+      {data !== undefined && (
+        <PasswordForm
+          what={t('invitation.what', data)}
+          button={t('invitation.do')}
+          field="password"
+          error={accept.error}
+          isBusy={accept.isPending}
+          onPassword={(password) => accept.mutate(password)}
+        />
+      )}
     </Lone>
   );
 }

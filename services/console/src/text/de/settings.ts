@@ -10,9 +10,10 @@ export const settingsDe: Readonly<Record<keyof typeof settingsEn, string>> = {
   'signIn.emailFirst': 'Geben Sie zuerst Ihre E-Mail-Adresse ein.',
   'signIn.resetSent':
     'Falls es ein solches Konto gibt, ist ein Link dorthin unterwegs. Ohne Mailserver gibt der Betreiber ihn mit `meerkat accounts reset-password` aus.',
-  'link.gone': 'Dieser Link wurde benutzt, oder seine Zeit ist um. Bitten Sie um einen neuen.',
+  'link.gone': 'Dieser Link wurde benutzt, durch einen anderen ersetzt oder ist zu alt. Bitten Sie um einen neuen.',
   'invitation.title': 'Willkommen bei Meerkat',
-  'invitation.what': 'Sie wurden eingeladen. Wählen Sie ein Passwort, um beizutreten.',
+  'invitation.what': 'Sie wurden zu {organization} als {email} eingeladen. Wählen Sie ein Passwort, um beizutreten.',
+  'invitation.joined': 'Wenn Sie mit ihm beigetreten sind, melden Sie sich an.',
   'invitation.do': 'Beitreten',
   'reset.title': 'Ein neues Passwort',
   'reset.what': 'Alle anderen Sitzungen dieses Kontos enden.',

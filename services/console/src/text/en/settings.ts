@@ -9,9 +9,10 @@ export const settingsEn = {
   'signIn.emailFirst': 'Type your e-mail address first.',
   'signIn.resetSent':
     'If there is such an account, a link is on its way to it. Without a mail server the operator prints one, by `meerkat accounts reset-password`.',
-  'link.gone': 'This link was used, or its time is over. Ask for a new one.',
+  'link.gone': 'This link was used, was replaced by another, or is too old. Ask for a new one.',
   'invitation.title': 'Welcome to Meerkat',
-  'invitation.what': 'You were invited. Choose a password to join.',
+  'invitation.what': 'You were invited to {organization} as {email}. Choose a password to join.',
+  'invitation.joined': 'If you have joined by it, sign in.',
   'invitation.do': 'Join',
   'reset.title': 'A new password',
   'reset.what': 'All other sessions of this account end.',
