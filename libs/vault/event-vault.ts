@@ -1,11 +1,10 @@
 /** Envelope encryption: values under a key per owner, that key under the instance's own. */
-import type { KeyObject } from 'node:crypto';
 import type { EventStore } from '#event-store/event-store';
-import { AppError } from '#runtime/errors';
 import type { Json, JsonObject } from '#runtime/json';
-import { decrypt, encrypt } from '#runtime/cipher';
+import { encrypt } from '#runtime/cipher';
+import { openSealed, unreadable } from './open-sealed.js';
 import { createOwnerKeys, type OwnerKeys } from './owner-keys.js';
-import { isSealed, type Sealed, type Vault } from './vault.js';
+import { isSealed, type Vault } from './vault.js';
 
 /** `to` names a plain value, `to[]` each entry of a list, `headers.*` each member of an object, `auth.password` one of them. */
 type Visit = (value: Json, path: string) => Json;
@@ -30,38 +29,6 @@ function mapAt(value: JsonObject, path: string, visit: Visit): JsonObject {
     return { ...value, [name]: Object.fromEntries(members) as JsonObject };
   }
   return Array.isArray(target) ? value : { ...value, [name]: visit(target, name) };
-}
-
-function openAll(value: Json, path: string, open: (sealed: Sealed, path: string) => Json): Json {
-  if (isSealed(value)) return open(value, path);
-  if (Array.isArray(value)) return value.map((entry: Json, index) => openAll(entry, `${path}[${index}]`, open));
-  if (typeof value !== 'object' || value === null) return value;
-  const members = Object.entries(value as JsonObject).map(([key, entry]) => [
-    key,
-    openAll(entry, path === '' ? key : `${path}.${key}`, open),
-  ]);
-  return Object.fromEntries(members) as JsonObject;
-}
-
-const unreadable = (cause?: unknown): AppError =>
-  new AppError(
-    'SERVER_ERROR',
-    'secret_unreadable',
-    'A stored secret cannot be opened: its key is gone or it was changed.',
-    {
-      cause,
-    },
-  );
-
-/** As `Vault.open` does, with the owner's key at hand. */
-export function openSealed(key: KeyObject, ownerId: string, scope: string, value: JsonObject): JsonObject {
-  return openAll(value, '', ({ $sealed }, path) => {
-    try {
-      return JSON.parse(decrypt(key, $sealed, `${ownerId}|${scope}|${path}`).toString('utf8')) as Json;
-    } catch (error) {
-      throw unreadable(error);
-    }
-  }) as JsonObject;
 }
 
 /** Dropping an owner's key makes everything sealed for the owner unreadable, in every event and in backups made later. */

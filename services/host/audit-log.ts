@@ -12,7 +12,7 @@ import type { Config } from '#runtime/config';
 import { silentLogger } from '#runtime/logger';
 import type { Json, JsonObject } from '#runtime/json';
 import { secretMask } from '#runtime/secret-mask';
-import { openSealed } from '#vault/event-vault';
+import { openSealed } from '#vault/open-sealed';
 import { createOwnerKeyWrapper, unwrapOwnerKey, vaultStream } from '#vault/owner-keys';
 import { isErased, openEventData, sealedFor } from '#vault/sealed-events';
 import type { Vault } from '#vault/vault';
