@@ -189,6 +189,7 @@ describe('the audit', () => {
 
   it('takes the names that it shows, and a time, as what is looked for', async () => {
     const { name } = await installation.api.create({ ...byHand(site.address('/page')), name: 'Looked for' });
+    const unseen = await installation.api.create({ ...byHand(site.address('/page')), name: 'Of no entry' });
     seat = await openSeat(browser);
     const { page } = seat;
     await openAsOwner(seat, installation, '/audit');
@@ -205,6 +206,9 @@ describe('the audit', () => {
     await page.getByRole('button', { name: 'Filter' }).click();
     await page.getByText('Nothing found.').waitFor();
     expect(await violations(page)).toEqual([]);
+    await page.getByLabel('Resource').fill(unseen.name.toUpperCase());
+    await page.getByRole('button', { name: 'Filter' }).click();
+    await page.waitForURL(new RegExp(`resource=${unseen.id}`));
   });
 
   it('takes what it shows of somebody who is no member, and a member or key as what was changed', async () => {

@@ -74,7 +74,7 @@ const timeOf = (minute: string): string => (minute === '' ? '' : new Date(minute
 export function AuditFilter(props: {
   readonly chosen: AddressFilter<Name>['chosen'];
   readonly choose: AddressFilter<Name>['choose'];
-  /** Of the entries that are shown, and what is chosen. */
+  /** Whose names may be typed: those that are shown first. */
   readonly tasks: readonly Named[];
   readonly nameOfResource: (id: string) => string;
 }): ReactNode {

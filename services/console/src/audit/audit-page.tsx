@@ -10,7 +10,7 @@ import { ProblemNotice } from '../frame/problem-notice.js';
 import { useTitle } from '../frame/title.js';
 import { Actor, useActorNames } from '../session/actors.js';
 import { ChangedField } from '../task/history-tab.js';
-import { useTaskNames } from '../tasks/task-names.js';
+import { useNewestTasks, useTaskNames } from '../tasks/task-names.js';
 import { AbsoluteTime } from '../text/time.js';
 import { useTexts } from '../text/text.js';
 import { AuditFilter, auditFilters } from './audit-filter.js';
@@ -54,12 +54,13 @@ export function AuditPage(): ReactNode {
   const entries = (found.data?.pages ?? []).flatMap(({ data }) => data);
   const tasks = namedTasks(entries);
   const nameOfTask = useTaskNames([...tasks]);
+  const newest = useNewestTasks();
   const { nameOf } = useActorNames();
   const nameOfResource = (id: string): string => {
     const actor = actorOfResource(id);
     return nameOfTask(id) ?? (actor === null ? id : nameOf(actor));
   };
-  const named = [...new Set([...tasks, chosen.resource ?? ''])].flatMap((ref) => {
+  const named = [...new Set([...tasks, chosen.resource ?? '', ...newest])].flatMap((ref) => {
     const name = nameOfTask(ref);
     return name === null ? [] : [{ ref, name, shown: name }];
   });

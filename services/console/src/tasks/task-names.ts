@@ -6,10 +6,8 @@ import { useChanges } from '../stream/stream.js';
 const listKey = ['task-names'] as const;
 const staleTime = 60_000;
 
-/** The newest tasks are asked for at once, which is all of them for most; others one by one. Null: not known, or no more there. */
-export function useTaskNames(ids: readonly string[]): (id: string) => string | null {
-  const client = useQueryClient();
-  const newest = useQuery({
+const useNewest = () =>
+  useQuery({
     queryKey: listKey,
     staleTime,
     queryFn: async () => {
@@ -17,6 +15,16 @@ export function useTaskNames(ids: readonly string[]): (id: string) => string | n
       return new Map(data.map(({ id, name }) => [id, name] as const));
     },
   });
+
+/** The ids of the newest tasks, for a field that takes names of any. */
+export function useNewestTasks(): readonly string[] {
+  return [...(useNewest().data?.keys() ?? [])];
+}
+
+/** The newest tasks are asked for at once, which is all of them for most; others one by one. Null: not known, or no more there. */
+export function useTaskNames(ids: readonly string[]): (id: string) => string | null {
+  const client = useQueryClient();
+  const newest = useNewest();
   const others = newest.isFetched ? [...new Set(ids)].filter((id) => newest.data?.has(id) !== true) : [];
   const found = useQueries({
     queries: others.map((id) => ({
