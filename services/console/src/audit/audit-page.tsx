@@ -9,7 +9,7 @@ import { DataTable, ShowEarlier } from '../frame/data-table.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
 import { useTitle } from '../frame/title.js';
 import { Actor, useActorNames } from '../session/actors.js';
-import { ChangedField } from '../task/history-tab.js';
+import { ChangedFields } from '../task/history-tab.js';
 import { useNewestTasks, useTaskNames } from '../tasks/task-names.js';
 import { AbsoluteTime } from '../text/time.js';
 import { useTexts } from '../text/text.js';
@@ -104,15 +104,7 @@ export function AuditPage(): ReactNode {
             <td>
               <details>
                 <summary className="muted">{t('audit.changes', { count: entry.changes?.length ?? 0 })}</summary>
-                {(entry.changes ?? []).map((change) => (
-                  <ChangedField
-                    key={change.path}
-                    path={change.path}
-                    from={change.from}
-                    to={change.to}
-                    isMade={entry.type === 'task.created'}
-                  />
-                ))}
+                <ChangedFields type={entry.type} changes={entry.changes ?? []} />
                 <p className="small muted mono">
                   {entry.requestId} · {entry.hash.slice(0, 16)}
                 </p>

@@ -57,6 +57,19 @@ export function ChangedField({
   );
 }
 
+/** What an event changed; what made its task had nothing before it. */
+export function ChangedFields({
+  type,
+  changes,
+}: {
+  readonly type: string;
+  readonly changes: readonly { readonly path: string; readonly from?: unknown; readonly to?: unknown }[];
+}): ReactNode {
+  return changes.map(({ path, from, to }) => (
+    <ChangedField key={path} path={path} from={from} to={to} isMade={type === 'task.created'} />
+  ));
+}
+
 function Entry({ entry, task }: { readonly entry: HistoryEntry; readonly task: Task }): ReactNode {
   const { t } = useTexts();
   const toast = useToast();
@@ -77,15 +90,7 @@ function Entry({ entry, task }: { readonly entry: HistoryEntry; readonly task: T
     },
     onError: (error) => failed(error.message),
   });
-  const changes = entry.changes.map((change) => (
-    <ChangedField
-      key={change.path}
-      path={change.path}
-      from={change.from}
-      to={change.to}
-      isMade={entry.type === 'task.created'}
-    />
-  ));
+  const changes = <ChangedFields type={entry.type} changes={entry.changes} />;
   return (
     <tr>
       <td className="num">{entry.revision}</td>
