@@ -255,6 +255,28 @@ describe('a condition', () => {
   }, 180_000);
 });
 
+describe('a part of the console whose connection breaks', () => {
+  it('is loaded once more', async () => {
+    seat = await openSeat(browser);
+    const { page } = seat;
+    await page.route(/sign-in-page/, (route) => route.abort('connectionreset'), { times: 1 });
+    await openAsOwner(seat, watch.installation, '/tasks');
+    await page.getByRole('heading', { name: 'Tasks' }).waitFor();
+  });
+});
+
+describe('a browser that takes itself to be offline', () => {
+  it('reaches a server of the same house all the same', async () => {
+    seat = await openSeat(browser);
+    const { page } = seat;
+    await openAsOwner(seat, watch.installation, '/tasks');
+    await page.getByRole('heading', { name: 'Tasks' }).waitFor();
+    await page.evaluate("dispatchEvent(new Event('offline'))");
+    await page.getByRole('link', { name: 'Runs' }).click();
+    await page.getByRole('link', { name: 'Stock', exact: true }).first().waitFor();
+  });
+});
+
 describe('a part of the console that the server has no more, as after an upgrade', () => {
   it('says so in its place, and a reload goes on there with what was typed before', async () => {
     const task = await watch.installation.api.create({

@@ -114,7 +114,7 @@ describe('a recorded page', () => {
     expect(world.hooks.received('/bait')).toEqual([]);
     // What the frames refused is what the browser says; the page around them is refused nothing.
     const ofConsole = faults.filter((fault) => !/sandboxed|violates the following Content Security Policy/.test(fault));
-    seat = { page, faults: ofConsole };
+    seat = { ...seat, faults: ofConsole };
   });
 });
 

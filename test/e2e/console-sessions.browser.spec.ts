@@ -218,7 +218,7 @@ describe('a server that restarts', () => {
     await page.getByRole('link', { name: 'What happened' }).click();
     await page.getByText('Met', { exact: true }).first().waitFor();
     // Streams and requests to a server that is away are refused; the browser says so of each.
-    seat = { page, faults: seat.faults.filter((fault) => !/net::ERR_|Failed to fetch/.test(fault)) };
+    seat = { ...seat, faults: seat.faults.filter((fault) => !/net::ERR_|Failed to fetch/.test(fault)) };
   });
 });
 

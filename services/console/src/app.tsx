@@ -30,10 +30,15 @@ const DeliveriesPage = later(async () => (await import('./deliveries/deliveries-
 const DeliveryPage = later(async () => (await import('./deliveries/delivery-page.js')).DeliveryPage);
 const TaskPage = later(async () => (await import('./task/task-page.js')).TaskPage);
 
-/** A refusal is final; what did not come through is tried again. */
+/**
+ * A refusal is final; what did not come through is tried again. A server on this machine or in this house answers where a
+ * browser takes itself to be offline, too.
+ */
 const client = new QueryClient({
   defaultOptions: {
+    mutations: { networkMode: 'always' },
     queries: {
+      networkMode: 'always',
       staleTime: 10_000,
       retry: (count, error) => count < 2 && (!isProblem(error) || error.status === 0 || error.status >= 500),
       refetchOnWindowFocus: false,

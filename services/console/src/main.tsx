@@ -7,7 +7,11 @@ import { loadCatalogue, preferredLanguage } from './text/text.js';
 
 applyTheme(preferredTheme());
 const language = preferredLanguage();
-const catalogue = await loadCatalogue(language);
+// Better in English than not at all.
+const first = await loadCatalogue(language).then(
+  (catalogue) => ({ language, catalogue }),
+  async () => ({ language: 'en' as const, catalogue: await loadCatalogue('en') }),
+);
 const place = document.getElementById('root');
 if (place === null) throw new Error('index.html has no #root');
-createRoot(place).render(<App first={{ language, catalogue }} />);
+createRoot(place).render(<App first={first} />);

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import { chromium, type Browser, type Page, type Request } from 'playwright-core';
 import { ownerEmail, ownerPassword, type Installation } from './installation.js';
 
 /** Where Debian, Chrome and Edge have theirs; `CHROMIUM` names another. */
@@ -23,6 +23,8 @@ export interface Seat {
   readonly page: Page;
   /** What the console of the browser said of errors, refusals of the policy among them. */
   readonly faults: readonly string[];
+  /** What the page asked for and has no whole answer to, or none at all. */
+  readonly unanswered: ReadonlyMap<Request, string>;
 }
 
 /** A window of somebody who was never here; what goes wrong in it is kept for the spec to look at. */
@@ -35,14 +37,29 @@ export async function openSeat(browser: Browser, options: Parameters<Browser['ne
     // A browser logs every answer that is no 2xx; what the API answers is the spec's own affair.
     if (said.type() === 'error' && !said.text().startsWith('Failed to load resource')) faults.push(said.text());
   });
-  return { page, faults };
+  const unanswered = new Map<Request, string>();
+  page.on('request', (request) => unanswered.set(request, 'pending'));
+  page.on('requestfinished', (request) => unanswered.delete(request));
+  page.on('requestfailed', (request) => unanswered.set(request, request.failure()?.errorText ?? 'failed'));
+  return { page, faults, unanswered };
+}
+
+/** What is to be known of a page that does not show what it should. */
+async function stateOf({ page, faults, unanswered }: Seat): Promise<string> {
+  const shown = await page.locator('body').innerText({ timeout: 5_000 });
+  const asked = [...unanswered].map(([request, state]) => `${request.method()} ${request.url()} (${state})`);
+  return JSON.stringify({ address: page.url(), shown, unanswered: asked, faults }, null, 2);
 }
 
 /** Opens an address as the owner: led to sign in first, and back. */
 export async function openAsOwner(seat: Seat, installation: Installation, path: string): Promise<void> {
   const { page } = seat;
   await page.goto(new URL(path, installation.url).href);
-  await page.getByLabel('Your e-mail address').fill(ownerEmail);
+  const email = page.getByLabel('Your e-mail address');
+  await email.waitFor().catch(async (cause: unknown) => {
+    throw new Error(`nowhere to sign in: ${await stateOf(seat)}`, { cause });
+  });
+  await email.fill(ownerEmail);
   await page.getByLabel('Password').fill(ownerPassword);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.waitForURL((url) => `${url.pathname}${url.search}` === path);

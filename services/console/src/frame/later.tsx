@@ -1,6 +1,7 @@
 /** Parts that are loaded when they are shown. A server of another version has other files: then they say so in their place. */
 import { lazy, type ComponentType, type LazyExoticComponent, type ReactNode } from 'react';
 import { useTexts } from '../text/text.js';
+import { loadPart } from './load-part.js';
 
 /** Reloading is left to the reader: what stands beside it may be half typed. */
 export function PartGone(): ReactNode {
@@ -24,7 +25,7 @@ export function later<Props extends object>(
 ): LazyExoticComponent<ComponentType<Props>> {
   return lazy(async () => {
     try {
-      return { default: await load() };
+      return { default: await loadPart(load) };
     } catch {
       return { default: PartGone };
     }

@@ -11,6 +11,7 @@ import {
   type ReactNode,
 } from 'react';
 import { speak } from '../api/wording.js';
+import { loadPart } from '../frame/load-part.js';
 import type { Catalogue, TextKey } from './catalogue.js';
 import { en } from './en.js';
 
@@ -46,13 +47,13 @@ export function preferredLanguage(
 
 /** English is there from the start: to load it by itself, most readers would wait once more. */
 export async function loadCatalogue(language: Language): Promise<Catalogue> {
-  return language === 'de' ? (await import('./de.js')).de : en;
+  return language === 'de' ? (await loadPart(() => import('./de.js'))).de : en;
 }
 
 /** What the server says in other languages is shown rarely, and loaded then. */
 const wordings = {
   en: null,
-  de: async () => (await import('./said/wording-de.js')).wordingDe,
+  de: async () => (await loadPart(() => import('./said/wording-de.js'))).wordingDe,
 } as const;
 
 /** The reader's own variant of a language: `en-GB` where the browser is so, else the language alone. */
