@@ -146,7 +146,7 @@ export function openEpisodesOf({ condition: found, told, episode, health: now, h
   const isOpen = found === 'true' || (found === 'unknown' && told === 'true');
   return [
     ...(isOpen ? [`condition:${told === 'true' ? episode : episode + 1}`] : []),
-    ...(now === 'error' ? [`health:${healthEpisode}`] : []),
+    ...(now !== 'ok' ? [`health:${healthEpisode}`] : []),
   ];
 }
 

@@ -93,7 +93,7 @@ function stillHolds({ kind, is }: NonNullable<NotificationRequest['provided']>, 
     case 'condition':
       return alert.condition === 'true' && String(alert.episode) === is;
     case 'health':
-      return alert.health === 'error' && String(alert.healthEpisode) === is;
+      return alert.health !== 'ok' && String(alert.healthEpisode) === is;
     case 'value':
       return alert.lastValue === is;
   }

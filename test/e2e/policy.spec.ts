@@ -200,6 +200,21 @@ describe('a page that leads to where this instance may not go', () => {
   });
 });
 
+describe('a task that is blocked', () => {
+  it('escalates as one that fails does, and can be taken on', async () => {
+    const url = world.hooks.address('/blocked-escalated');
+    const action = { type: 'webhook', on: ['error'], afterSeconds: 1, config: { url, secret } };
+    const watched = await watch('blocked').create({}, { actions: [action] });
+    world.site.serve(watched.path, answering(302, '', { location: 'http://10.0.0.1/' }));
+    expect(await watched.reason()).toBe('error_threshold');
+    await until('it escalates', () => world.hooks.received('/blocked-escalated').length === 1);
+    expect(await watched.shows('unknown')).toMatchObject({ health: 'blocked' });
+    const path = `/api/notifications/${watched.id}/acknowledge`;
+    const taken = await installation.api.send(path, { method: 'POST', json: { note: 'Anna asks the shop.' } });
+    expect([taken.status, taken.text]).toEqual([200, expect.stringContaining('"note":"Anna asks the shop."')]);
+  });
+});
+
 describe('an error that nobody could be told', () => {
   it.each([
     ['does not listen to it', { on: ['triggered'] }],
