@@ -134,6 +134,11 @@ export class AccountController {
     return data({ accepted: true }, { status: 202 });
   }
 
+  @Handles(routes.showReset)
+  async showReset(@Call() { ids, context }: RouteCall<typeof routes.showReset>): Promise<Answer> {
+    return data(await this.#ask(requests.resetShow, { token: ids.token }, context));
+  }
+
   @Handles(routes.resetPassword)
   async resetPassword(
     @Call() { ids, body, context }: RouteCall<typeof routes.resetPassword>,

@@ -209,6 +209,18 @@ export const requestReset = route({
   ],
 });
 
+export const showReset = route({
+  method: 'GET',
+  path: '/api/password-resets/{token}',
+  operationId: 'getPasswordReset',
+  summary: 'Whose password a link sets',
+  description: 'For the person who opened it. Of one that was used, replaced or is older than an hour: 404.',
+  tag: 'Account',
+  access: 'public',
+  ids: linkToken('link'),
+  answers: [{ status: 200, description: 'Whose it is, and where.', envelope: 'data', schema: linkSubject }],
+});
+
 export const resetPassword = route({
   method: 'POST',
   path: '/api/password-resets/{token}',

@@ -80,6 +80,28 @@ describe('a forgotten password', () => {
   });
 });
 
+describe('the link for a new password', () => {
+  it('names the account, and says that it was used in place of a form', async () => {
+    const { email } = await addPerson(installation, 'viewer');
+    const { out } = await installation.command(['accounts', 'reset-password', email]);
+    const address = /https?:\S+\/password-resets\/\S+/.exec(out)?.[0] ?? '';
+    seat = await openSeat(browser);
+    const { page } = seat;
+    await page.goto(address);
+    await page.getByText(`For ${email} in `).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.getByLabel('New password').fill('another horse battery staple');
+    await page.getByRole('button', { name: 'Set the password' }).click();
+    await page.getByText('The password is changed.').waitFor();
+    await page.goto(address);
+    await page.getByText('This link was used, was replaced by another, or is too old.').waitFor();
+    expect(await page.getByRole('button', { name: 'Set the password' }).count()).toBe(0);
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Sign in' }).click();
+    await page.getByLabel('Your e-mail address').waitFor();
+  });
+});
+
 describe('a viewer', () => {
   it('of an organisation without tasks is told so, and is not led to make one', async () => {
     const { email } = await addPerson(installation, 'viewer');

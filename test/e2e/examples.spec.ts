@@ -111,6 +111,7 @@ const prepared: Readonly<Record<string, () => Promise<Prepared>>> = {
   beginSecondFactor: somebody,
   removeSecondFactor: somebody,
   confirmSecondFactor: async () => withSecondFactor(await addPerson(installation, 'viewer')),
+  getPasswordReset: async () => ({ token: await resetToken() }),
   resetPassword: async () => ({ token: await resetToken() }),
 };
 

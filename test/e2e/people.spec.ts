@@ -121,8 +121,11 @@ describe('people', () => {
     );
     const path = `/api/password-resets/${tokenOf(/https?:\S+/.exec(mail.text)?.[0] ?? '')}`;
     const json = { newPassword: 'another horse battery staple' };
+    const subject = { data: { email, organization: expect.any(String) } };
+    expect((await installation.api.send(path, { key: null })).body).toMatchObject(subject);
     expect((await installation.api.send(path, { json, key: null })).status).toBe(200);
     expect(told(await installation.api.send(path, { json, key: null }))).toEqual([404, 'not_found']);
+    expect(told(await installation.api.send(path, { key: null }))).toEqual([404, 'not_found']);
     await signIn(installation, { email, password: json.newPassword });
     expect(mails.taken().filter(({ recipients }) => recipients.includes('nobody@example.com'))).toEqual([]);
   });

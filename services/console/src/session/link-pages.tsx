@@ -56,6 +56,20 @@ function PasswordForm(props: {
   );
 }
 
+/** A password that was thought up for a link that is no longer good would be in vain: that is looked at first. */
+function LinkGone(props: { readonly hint: string }): ReactNode {
+  const { t } = useTexts();
+  return (
+    <>
+      <p className="notice bad">{t('link.gone')}</p>
+      <p className="muted">{props.hint}</p>
+      <Link href="/sign-in" className="button main">
+        {t('signIn.do')}
+      </Link>
+    </>
+  );
+}
+
 export function InvitationPage({ token }: { readonly token: string }): ReactNode {
   const { t } = useTexts();
   useTitle(t('invitation.title'));
@@ -69,7 +83,6 @@ export function InvitationPage({ token }: { readonly token: string }): ReactNode
       navigate('/tasks', { replace: true });
     },
   });
-  // A password that was thought up for a link that is no longer good would be in vain.
   const { data, error, refetch } = useQuery({
     queryKey: ['invitation', token],
     staleTime: Infinity,
@@ -78,15 +91,7 @@ export function InvitationPage({ token }: { readonly token: string }): ReactNode
   return (
     <Lone>
       <h1>{t('invitation.title')}</h1>
-      {isGone(error) && (
-        <>
-          <p className="notice bad">{t('link.gone')}</p>
-          <p className="muted">{t('invitation.joined')}</p>
-          <Link href="/sign-in" className="button main">
-            {t('signIn.do')}
-          </Link>
-        </>
-      )}
+      {isGone(error) && <LinkGone hint={t('invitation.joined')} />}
       {error !== null && !isGone(error) && <ProblemNotice error={error} onRetry={() => void refetch()} />}
       {data !== undefined && (
         <PasswordForm
@@ -109,19 +114,27 @@ export function NewPasswordPage({ token }: { readonly token: string }): ReactNod
     mutationFn: (newPassword: string) =>
       dataOf(api.POST('/api/password-resets/{token}', { params: { path: { token } }, body: { newPassword } })),
   });
+  const { data, error, refetch } = useQuery({
+    queryKey: ['password-reset', token],
+    staleTime: Infinity,
+    queryFn: () => dataOf(api.GET('/api/password-resets/{token}', { params: { path: { token } } })),
+  });
   return (
     <Lone>
       <h1>{t('reset.title')}</h1>
-      {reset.data === undefined ? (
+      {isGone(error) && <LinkGone hint={t('reset.again')} />}
+      {error !== null && !isGone(error) && <ProblemNotice error={error} onRetry={() => void refetch()} />}
+      {data !== undefined && reset.data === undefined && (
         <PasswordForm
-          what={t('reset.what')}
+          what={t('reset.what', data)}
           button={t('reset.do')}
           field="newPassword"
           error={reset.error}
           isBusy={reset.isPending}
           onPassword={(password) => reset.mutate(password)}
         />
-      ) : (
+      )}
+      {reset.data !== undefined && (
         <>
           <p className="notice good">{t('reset.done')}</p>
           <Link href="/sign-in" className="button main">

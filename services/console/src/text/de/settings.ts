@@ -16,7 +16,9 @@ export const settingsDe: Readonly<Record<keyof typeof settingsEn, string>> = {
   'invitation.joined': 'Wenn Sie mit ihm beigetreten sind, melden Sie sich an.',
   'invitation.do': 'Beitreten',
   'reset.title': 'Ein neues Passwort',
-  'reset.what': 'Alle anderen Sitzungen dieses Kontos enden.',
+  'reset.what': 'Für {email} in {organization}. Alle anderen Sitzungen dieses Kontos enden.',
+  'reset.again':
+    'Wenn Sie damit ein Passwort gesetzt haben, melden Sie sich an; dort können Sie auch um einen neuen Link bitten.',
   'reset.do': 'Passwort setzen',
   'reset.done': 'Das Passwort ist geändert.',
   'settings.you': 'Sie',
