@@ -21,7 +21,8 @@ export const taskCommand = z.discriminatedUnion('type', [
     expectedRevision: z.int().nullable(),
   }),
   z.object({ type: z.literal('archiveTask'), taskId: idSchema('ntf'), expectedRevision: z.int().nullable() }),
-  z.object({ type: z.literal('restoreTask'), taskId: idSchema('ntf') }),
+  /** `contacts`: names of those that there are. */
+  z.object({ type: z.literal('restoreTask'), taskId: idSchema('ntf'), contacts: z.array(z.string()) }),
   /** Of one that is archived, too. */
   z.object({ type: z.literal('purgeTask'), taskId: idSchema('ntf'), expectedRevision: z.int().nullable() }),
   /** What changes nothing goes on as it was. */

@@ -8,7 +8,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { Scope } from '#contracts/account';
 import type { RequestContext } from '#bus/bus';
-import { notFound, type AppError } from '#runtime/errors';
+import { notFound, reject, type AppError } from '#runtime/errors';
 import { isId, type IdPrefix } from '#runtime/ids';
 import type { Principal } from './api-key.js';
 import type { Answer } from './envelope.js';
@@ -208,6 +208,14 @@ function withoutIgnored(ignored: readonly string[] | undefined, given: unknown):
   return Object.fromEntries(Object.entries(given).filter(([name]) => !ignored.includes(name)));
 }
 
+/** Who sends `If-Match` believes that nothing is written over: what does not look at it says so. Nothing is written by GET. */
+function checkIfMatch({ method, conditional }: RouteDeclaration, ifMatch: string | undefined): void {
+  if (ifMatch === undefined || ifMatch.trim() === '*' || conditional === true || method === 'GET') return;
+  throw reject('if_match_unused', 'This operation does not look at If-Match: leave it out.', [
+    { field: 'If-Match', rule: 'unused', message: 'is not looked at by this operation: leave it out' },
+  ]);
+}
+
 /** Parses a request by its declaration. Throws what is to be answered. */
 export function parseCall(
   declaration: RouteDeclaration,
@@ -216,6 +224,7 @@ export function parseCall(
   { isStillAllowed, takeMore }: Pick<RouteCall<RouteDeclaration>, 'isStillAllowed' | 'takeMore'>,
 ): RouteCall<RouteDeclaration> {
   const { accept, 'if-match': ifMatch, 'last-event-id': lastEventId } = request.headers;
+  checkIfMatch(declaration, ifMatch);
   return {
     ids: checkedIds(declaration, request),
     query: checkedQuery(declaration, request) as undefined,

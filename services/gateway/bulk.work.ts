@@ -105,7 +105,8 @@ export class BulkWork {
       case 'archive':
         return this.#send({ type: 'archiveTask', taskId, expectedRevision: null }, context);
       case 'restore':
-        return this.#send({ type: 'restoreTask', taskId }, context);
+        await this.#saver.restore(taskId, context);
+        return undefined;
       case 'tag':
         return this.#send({ type: 'tagTask', taskId, tags }, context);
       case 'untag':

@@ -67,21 +67,26 @@ export class ContactsController {
 
   @Handles(routes.deleteContact)
   async remove(@Call() { ids, context }: RouteCall<typeof routes.deleteContact>): Promise<Answer> {
-    const { name, organizationId } = await this.#find(ids.name, context);
-    const users: string[] = [];
-    const ofOrganization = [{ field: 'organizationId', equals: organizationId }] as const;
-    for await (const { id, spec } of everyDocument(this.#readStore, tasksView, 'createdAt', ofOrganization)) {
-      if (spec.actions.some(({ contact }) => contact === name)) users.push(id);
-      if (users.length >= mostNamed) break;
-    }
+    const found = await this.#find(ids.name, context);
+    const { name } = found;
+    const users = await this.#contacts.remove(found, () => this.#usersOf(found), context);
     if (users.length > 0) {
       const details = users.map((id) => ({ field: 'name', rule: 'in_use', message: id }));
       throw new AppError('VALIDATION_ERROR', 'in_use', `Actions of ${users.length} notifications go to ${name}.`, {
         details,
       });
     }
-    await this.#contacts.send({ type: 'removeContact', name }, context);
     return data({ name, deleted: true });
+  }
+
+  async #usersOf({ name, organizationId }: ContactDocument): Promise<readonly string[]> {
+    const users: string[] = [];
+    const ofOrganization = [{ field: 'organizationId', equals: organizationId }] as const;
+    for await (const { id, spec } of everyDocument(this.#readStore, tasksView, 'createdAt', ofOrganization)) {
+      if (spec.actions.some(({ contact }) => contact === name)) users.push(id);
+      if (users.length >= mostNamed) break;
+    }
+    return users;
   }
 
   @Handles(routes.rotateContactSecret)

@@ -29,6 +29,8 @@ import { shownConfig } from './task-answer.js';
 
 /** What was written stands, whether or not the view shows it by then. */
 const viewWaitMs = 5_000;
+/** For tasks that were written at the same time: their view has no position of a contact's own where none was. */
+const tasksWaitMs = 500;
 
 export interface PreparedContact {
   readonly contact: StoredContact;
@@ -102,10 +104,29 @@ export class ContactSaver {
     return this.shown(after, made);
   }
 
-  async send(command: ContactCommand, context: RequestContext): Promise<void> {
+  /**
+   * Removes it where nothing uses it, and returns what does. A task that came to name it meanwhile has it back: `usersOf` is asked
+   * again half a second later, when what was written at the same time is seen.
+   */
+  async remove(
+    { name, type, config }: ContactDocument,
+    usersOf: () => Promise<readonly string[]>,
+    context: RequestContext,
+  ): Promise<readonly string[]> {
+    const before = await usersOf();
+    if (before.length > 0) return before;
+    await this.#saver.seen(await this.send({ type: 'removeContact', name }, context), tasksWaitMs);
+    const users = await usersOf();
+    if (users.length > 0) await this.send({ type: 'createContact', contact: { name, type, config } }, context);
+    return users;
+  }
+
+  /** The position of what was written; null: nothing was. */
+  async send(command: ContactCommand, context: RequestContext): Promise<number | null> {
     const answer = await this.#bus.request(requests.contactChange, toJsonObject(command), context);
     const { position } = contactChanged.parse(answer);
     if (position !== null) await this.#waiter.reached(position, viewWaitMs);
+    return position;
   }
 
   /** `made`: what this very request generated is in clear. */

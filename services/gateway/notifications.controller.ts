@@ -127,15 +127,16 @@ export class NotificationsController {
 
   @Handles(routes.restoreNotification)
   async restore(@Call() { ids, context }: RouteCall<typeof routes.restoreNotification>): Promise<Answer> {
-    const { state } = await this.saver.send({ type: 'restoreTask', taskId: ids.id }, context);
+    const { state } = await this.saver.restore(ids.id, context);
     const restored = { state, opened: await openSettings(this.vault, state), generated: new Map() };
     return saved(restored, (await this.readStore.get(tasksView, state.id)) ?? noProgress, 200);
   }
 
   @Handles(routes.rollbackNotification)
-  async rollback(@Call() { ids, body, context }: RouteCall<typeof routes.rollbackNotification>): Promise<Answer> {
+  async rollback(@Call() call: RouteCall<typeof routes.rollbackNotification>): Promise<Answer> {
+    const { ids, body, context, ifMatch } = call;
     const find = () => findTask(this.readStore, context.organizationId, ids.id);
-    return writeCurrent(this.saver, find, null, async (task, revision) => {
+    return writeCurrent(this.saver, find, expectedRevision(ifMatch), async (task, revision) => {
       const result = await this.past.rollBack(task, body.revision, revision, context);
       return saved(result, await this.#progressOf(task), 200);
     });

@@ -95,6 +95,24 @@ describe('rollback', () => {
     expect(reply.text).not.toContain(secret);
   });
 
+  it('leaves the signing secret of an action as it is now', async () => {
+    const [action] = member(first, 'actions') as { readonly id: string }[];
+    const rotate = `${task}/actions/${action?.id ?? ''}/rotate-secret`;
+    expect((await gateway.send('POST', rotate, { body: { overlapSeconds: 3_600 } })).status).toBe(200);
+    await patch({ name: 'Second' });
+    const rotated = member(gateway.commands.at(-1), 'spec', 'actions');
+    expect(member(dataOf(await rollback({ revision: 0 })), 'name')).toBe('First');
+    expect(member(gateway.commands.at(-1), 'spec', 'actions')).toEqual(rotated);
+  });
+
+  it('meets the revision in If-Match, or changes nothing', async () => {
+    await patch({ name: 'Second' });
+    const back = (tag: string) =>
+      gateway.send('POST', `${task}/rollback`, { body: { revision: 0 }, headers: { 'if-match': tag } });
+    expect(errorOf(await back('"0"'))).toEqual(refused(412, 'VALIDATION_ERROR', 'stale_revision'));
+    expect((await back('"1"')).headers.get('etag')).toBe('"2"');
+  });
+
   it('to the present revision changes nothing', async () => {
     expect((await rollback({ revision: 0 })).headers.get('etag')).toBe('"0"');
   });
@@ -121,6 +139,14 @@ describe('rollback', () => {
 });
 
 describe('restore', () => {
+  it('says that it does not look at If-Match', async () => {
+    await gateway.send('DELETE', task);
+    const reply = await gateway.send('POST', `${task}/restore`, { headers: { 'if-match': '"77"' } });
+    expect(errorOf(reply)).toEqual(refused(400, 'VALIDATION_ERROR', 'if_match_unused'));
+    expect((await gateway.send('GET', task)).status).toBe(404);
+    expect((await gateway.send('POST', `${task}/restore`, { headers: { 'if-match': '*' } })).status).toBe(200);
+  });
+
   it('brings an archived task back as it was, as a new revision', async () => {
     await gateway.send('DELETE', task);
     const reply = await gateway.send('POST', `${task}/restore`);

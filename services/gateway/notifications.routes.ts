@@ -212,9 +212,10 @@ export const rollbackNotification = route({
   operationId: 'rollbackNotification',
   summary: 'Set a notification task back to an earlier revision, as a new one',
   description:
-    'All settings and the status are as at the end of that revision, secrets included; an action that was removed comes back under its id. What this instance would refuse now is refused here too.',
+    'All settings and the status are as at the end of that revision, secrets included, but for those by which receivers tell that messages are genuine (of webhooks `secret`): an action that is still there keeps them as they are now. An action that was removed comes back under its id. What this instance would refuse now is refused here too.',
   tag,
   access: 'write',
+  conditional: true,
   ids,
   body: z.strictObject({ revision: z.int().min(0).describe('The one to go back to.') }),
   bodyExample: { revision: 3 },

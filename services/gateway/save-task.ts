@@ -37,7 +37,7 @@ import { checkDependencies, presentTasks } from './check-dependencies.js';
 import { checkScheduleIsDue, isStored } from './check-schedule.js';
 import { checkSettings, createCodeChecker, type SettingsChecks } from './check-settings.js';
 import { asChangedTask, toJsonObject } from './json-casts.js';
-import { knownContact } from './known-contact.js';
+import { contactNames, knownContact } from './known-contact.js';
 import { PageReach } from './page-reach.js';
 import { keepSealed, originOf, secretsOfAction, secretsOfFetch, unmasked } from './secrets.js';
 import { actionScope, fetchScope, openSettings, type GeneratedSecrets, type OpenedSettings } from './task-answer.js';
@@ -182,6 +182,12 @@ export class TaskSaver {
     await this.send({ type: 'archiveTask', taskId, expectedRevision }, context);
   }
 
+  /** As it was when it was archived. Rejects with `contact_unknown` where an action goes to a contact that is gone since. */
+  async restore(taskId: string, context: RequestContext): Promise<ChangedTask> {
+    const contacts = await contactNames(this.readStore, context.organizationId);
+    return this.send({ type: 'restoreTask', taskId, contacts }, context);
+  }
+
   /** Of one that is archived, too. Rejects with `purge_under_way` where erasing everything takes longer than a request may. */
   async purge(taskId: string, expectedRevision: number | null, context: RequestContext): Promise<void> {
     const command: TaskCommand = { type: 'purgeTask', taskId, expectedRevision };
@@ -219,9 +225,9 @@ export class TaskSaver {
     return asChangedTask(await this.bus.request(requests.taskChange, toJsonObject(command), context));
   }
 
-  /** Waits until the view has seen what was written up to there. null: nothing was. */
-  async seen(position: number | null): Promise<void> {
-    if (position !== null) await this.#waiter.reached(position, viewWaitMs);
+  /** Waits until the view has seen what was written up to there, and no longer than that. null: nothing was. */
+  async seen(position: number | null, waitMs = viewWaitMs): Promise<void> {
+    if (position !== null) await this.#waiter.reached(position, waitMs);
   }
 
   async #prepare(

@@ -156,7 +156,7 @@ describe('a task at a moment', () => {
     await change(20, { type: 'archiveTask', taskId, expectedRevision: null });
     const gone = { code: 'NOT_FOUND', reason: 'not_found' };
     await expect(at(15)).rejects.toMatchObject(gone);
-    await change(30, { type: 'restoreTask', taskId });
+    await change(30, { type: 'restoreTask', taskId, contacts: [] });
     await expect(at(9)).rejects.toMatchObject({ reason: 'not_there_then', details: [{ field: 'at' }] });
     await expect(at(25)).rejects.toMatchObject({ reason: 'not_there_then' });
     await expect(past({ revision: 3 })).rejects.toMatchObject({

@@ -53,7 +53,7 @@ describe('the tasks service', () => {
     const wanted = { taskId: taskId(1), before: null, offset: 0, limit: 20, ...part };
     return history.execute(new TaskQuery({ type: 'history', ...wanted }, by)) as Promise<TaskHistory>;
   };
-  const restore = (n: number, by = context) => change({ type: 'restoreTask', taskId: taskId(n) }, by);
+  const restore = (n: number, by = context) => change({ type: 'restoreTask', taskId: taskId(n), contacts: [] }, by);
 
   const view = async (): Promise<readonly TaskDocument[]> => {
     const readStore = createSqliteReadStore(':memory:');

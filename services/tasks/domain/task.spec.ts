@@ -147,11 +147,11 @@ describe('a task', () => {
   it('archived while it was paused is restored paused, whole, and once', () => {
     const createdAt = '2026-11-21T10:00:00.000Z';
     given(taskDecider, created, { type: 'task.paused', data: {} }, archived)
-      .when({ type: 'restoreTask', taskId, actor, createdAt })
+      .when({ type: 'restoreTask', taskId, contacts: [], actor, createdAt })
       .then({ type: 'task.restored', data: { spec, status: 'paused', createdBy: actor, createdAt } })
       .andAgainNothing();
-    given(taskDecider, created).when({ type: 'restoreTask', taskId, actor, createdAt }).thenNothing();
-    given(taskDecider).when({ type: 'restoreTask', taskId, actor, createdAt }).thenRejected('not_found');
+    given(taskDecider, created).when({ type: 'restoreTask', taskId, contacts: [], actor, createdAt }).thenNothing();
+    given(taskDecider).when({ type: 'restoreTask', taskId, contacts: [], actor, createdAt }).thenRejected('not_found');
   });
 
   it('is paused and resumed by commands of their own, once', () => {

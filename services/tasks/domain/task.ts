@@ -97,11 +97,28 @@ export type TaskCommandBy =
   | (Exclude<TaskCommand, { readonly type: 'restoreTask' }> & { readonly actor: string })
   | (Extract<TaskCommand, { readonly type: 'restoreTask' }> & { readonly actor: string; readonly createdAt: string });
 
+/** A contact may be removed while nothing but archived tasks names it. */
+function checkContacts({ actions }: TaskSpec, contacts: readonly string[]): void {
+  const gone = actions.flatMap(({ contact }, index) =>
+    contact === undefined || contacts.includes(contact) ? [] : [{ contact, index }],
+  );
+  if (gone.length === 0) return;
+  const names = [...new Set(gone.map(({ contact }) => contact))].join(', ');
+  throw reject('contact_unknown', `Its actions go to contacts that are gone: make ${names} again first.`, [
+    ...gone.map(({ contact, index }) => ({
+      field: `actions[${index}].contact`,
+      rule: 'unknown',
+      message: `${contact} is no contact of this organisation any more`,
+    })),
+  ]);
+}
+
 /** As it was when it was archived; one that is not archived stays as it is. */
-function restored(task: Task, createdAt: string): readonly TaskEvent[] {
+function restored(task: Task, createdAt: string, contacts: readonly string[]): readonly TaskEvent[] {
   if (task.status === 'none') throw notFound('notification');
   if (task.status !== 'archived') return [];
   const { spec, was: status, createdBy } = task;
+  checkContacts(spec, contacts);
   return [{ type: 'task.restored', data: { spec, status, createdBy, createdAt } }];
 }
 
@@ -129,7 +146,7 @@ function decide(command: TaskCommandBy, task: Task): readonly TaskEvent[] {
     if (task.isPurged === true) throw notFound('notification');
     return [{ type: 'task.created', data: { spec: command.spec, status: command.status, createdBy: command.actor } }];
   }
-  if (command.type === 'restoreTask') return restored(task, command.createdAt);
+  if (command.type === 'restoreTask') return restored(task, command.createdAt, command.contacts);
   if (command.type === 'purgeTask') return purged(task);
   if (task.status === 'none' || task.status === 'archived') throw notFound('notification');
   switch (command.type) {
