@@ -104,13 +104,12 @@ function checkContacts({ actions }: TaskSpec, contacts: readonly string[]): void
   );
   if (gone.length === 0) return;
   const names = [...new Set(gone.map(({ contact }) => contact))].join(', ');
-  throw reject('contact_unknown', `Its actions go to contacts that are gone: make ${names} again first.`, [
-    ...gone.map(({ contact, index }) => ({
-      field: `actions[${index}].contact`,
-      rule: 'unknown',
-      message: `${contact} is no contact of this organisation any more`,
-    })),
-  ]);
+  const details = gone.map(({ contact, index }) => ({
+    field: `actions[${index}].contact`,
+    rule: 'unknown',
+    message: `${contact} is no contact of this organisation any more`,
+  }));
+  throw reject('contact_unknown', `Its actions go to contacts that are gone: make ${names} again first.`, details);
 }
 
 /** As it was when it was archived; one that is not archived stays as it is. */
