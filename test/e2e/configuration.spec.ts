@@ -159,4 +159,45 @@ notifications:
     const refused = await meerkat(['apply', 'meerkat.yaml'], withSecret);
     expect(refused.error).toContain('notifications[0].actions[0].contact');
   });
+
+  it('fills in no variable that a user wrote into a task or a contact, and gives back what is stored', async () => {
+    const environment = { DEPLOY_SECRET: 'hunter2' };
+    const { api } = installation;
+    const texts = [
+      'of ${DEPLOY_SECRET}',
+      '$${DEPLOY_SECRET} and $$${DEPLOY_SECRET}',
+      'not set: ${NOBODY_SET_THIS}, no name: ${} ${1} $',
+    ];
+    for (const text of texts) {
+      const written = await api.send('/api/notifications', {
+        json: {
+          name: text,
+          url: `https://shop.example/?of=${text.replaceAll(' ', '')}`,
+          evaluationFunction: 'return `${document.title}` === `$${1}`',
+          actions: [{ type: 'webhook', config: { url: `https://hooks.example/${text.replaceAll(' ', '')}` } }],
+        },
+      });
+      expect(written.status).toBe(201);
+    }
+    const crew = { name: 'literal', type: 'webhook', config: { url: 'https://hooks.example/${DEPLOY_SECRET}' } };
+    expect((await api.send('/api/contacts', { json: crew })).status).toBe(201);
+    const stored = (await api.send('/api/export')).body;
+
+    const yaml = await api.send('/api/export', { headers: { accept: 'application/yaml' } });
+    await writeFile(join(folder, 'http.yaml'), yaml.text);
+    await meerkat(['export', '--out', 'exported.yaml']);
+    await meerkat(['export', '--format', 'json', '--out', 'exported.json']);
+    for (const name of ['exported.yaml', 'exported.json', 'http.yaml']) {
+      expect(await meerkat(['diff', name], environment)).toMatchObject({ exitCode: 0, out: '' });
+      const applied = await meerkat(['apply', name, '--json'], environment);
+      expect(JSON.parse(applied.out)).toMatchObject({ create: [], update: [], contacts: { create: [], update: [] } });
+      expect(applied.out + applied.error).not.toContain('hunter2');
+    }
+    const { data } = z.object({ data: z.json() }).parse(stored);
+    const put = await api.send('/api/apply', { method: 'PUT', json: data });
+    expect(put.body).toMatchObject({ data: { create: [], update: [] } });
+    expect((await api.send('/api/export')).body).toEqual(stored);
+    expect(JSON.stringify(stored)).not.toContain('hunter2');
+    expect(JSON.stringify(stored)).toContain('of ${DEPLOY_SECRET}');
+  });
 });

@@ -30,12 +30,20 @@ export const configuredTask = taskInput
   .meta({ id: 'ConfiguredNotification' });
 export type ConfiguredTask = z.infer<typeof configuredTask>;
 
+/** Said of an export in which a text holds `${`: who applies it by the command line must not fill in what a user wrote there. */
+export const literalTexts = z
+  .boolean()
+  .describe(
+    '`false`: `meerkat apply` takes every `${NAME}` in the file as it stands. Over HTTP nothing is replaced, whatever it says.',
+  );
+
 /** Of one file. */
 const mostContacts = 1_000;
 
 export const configuration = z
   .strictObject({
     version: z.literal(1).describe('Of the form of the file.'),
+    variables: literalTexts.optional(),
     contacts: z
       .array(contactInput)
       .max(mostContacts)

@@ -7,6 +7,7 @@ import { Call, Handles, type RouteCall } from '#http/route';
 import { toYaml } from '#http/yaml';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import type { JsonObject } from '#runtime/json';
+import { hasVariables } from '#runtime/text-variables';
 import { VAULT, type Vault } from '#vault/vault';
 import { Activities } from '../activities.js';
 import { ContactSaver } from '../contacts.saver.js';
@@ -48,9 +49,11 @@ export class ConfigurationController {
     const notifications = await this.#configured(context.organizationId);
     const contacts = await this.#contactsOf(context.organizationId);
     const named = contacts.length === 0 ? {} : { contacts };
-    if (!accept.includes('application/yaml')) return data({ version: 1, ...named, notifications });
+    const isLiteral = hasVariables([...contacts, ...notifications]);
+    const head = { version: 1, ...(isLiteral ? { variables: false } : {}) };
+    if (!accept.includes('application/yaml')) return data({ ...head, ...named, notifications });
     const shown = contacts.length === 0 ? '' : `contacts:\n${toYaml(contacts).replaceAll(/^(?=.)/gm, '  ')}`;
-    const parts = [`version: 1\n${shown}notifications:${notifications.length === 0 ? ' []' : ''}\n`];
+    const parts = [`${toYaml(head)}${shown}notifications:${notifications.length === 0 ? ' []' : ''}\n`];
     for (const [index, task] of notifications.entries()) {
       parts.push(toYaml([task]).replaceAll(/^(?=.)/gm, '  '));
       if (index % tasksATurn === 0) await nextTurn();

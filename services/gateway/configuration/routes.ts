@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { idSchema, jsonObject } from '#contracts/common';
 import { route } from '#http/route';
 import { taskWarning } from '../task-warnings.js';
-import { configuration } from './configuration.js';
+import { configuration, literalTexts } from './configuration.js';
 
 const flag = z.enum(['true', 'false']).optional().meta({ example: 'false' });
 const planned = z.object({
@@ -44,6 +44,7 @@ export const plan = z.object({
 const exportedConfiguration = z
   .object({
     version: z.literal(1).describe('Of the form of the file.'),
+    variables: literalTexts.optional(),
     contacts: z.array(jsonObject).describe('As `Configuration` has them; secrets are `********`.'),
     notifications: z.array(jsonObject).describe('As `Configuration` has them; secrets are `********`.'),
   })
@@ -55,7 +56,7 @@ export const exportConfiguration = route({
   operationId: 'exportConfiguration',
   summary: 'All contacts and notification tasks as a configuration file',
   description:
-    'Settings that are as by default are left out; secrets are `********`. With `Accept: application/yaml` the bare document as YAML.',
+    'Settings that are as by default are left out; secrets are `********`. With `Accept: application/yaml` the bare document as YAML. Texts are as they are stored; where one of them holds `${`, `variables: false` says so to `meerkat apply`.',
   tag: 'Configuration',
   access: 'admin',
   answers: [

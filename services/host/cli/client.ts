@@ -18,7 +18,6 @@ const withoutKey = (code: string): boolean => code === 'UNAUTHORIZED' || code ==
 
 export interface Asked {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  readonly accept?: string;
   readonly json?: unknown;
   /** What the body is to the person who sends it, such as the name of a file. */
   readonly bodyName?: string;
@@ -33,8 +32,8 @@ const parsed = (text: string): unknown => {
 };
 
 /** The text of the answer. Rejects with `Refused` where the server is not there, is no Meerkat, or refuses. */
-export async function askText({ url, apiKey }: ClientSettings, path: string, asked: Asked = {}): Promise<string> {
-  const { method = 'GET', accept = 'application/json', json, bodyName = 'The body' } = asked;
+async function askText({ url, apiKey }: ClientSettings, path: string, asked: Asked = {}): Promise<string> {
+  const { method = 'GET', json, bodyName = 'The body' } = asked;
   const address = new URL(path, url);
   const refuse = (reason: string, message: string): Refused => new Refused(reason, `${address.origin} ${message}`);
   let text: string;
@@ -44,7 +43,7 @@ export async function askText({ url, apiKey }: ClientSettings, path: string, ask
       method,
       headers: {
         authorization: `Bearer ${apiKey}`,
-        accept,
+        accept: 'application/json',
         ...(json === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(json === undefined ? {} : { body: JSON.stringify(json) }),

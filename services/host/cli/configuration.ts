@@ -3,11 +3,12 @@ import { writeFile } from 'node:fs/promises';
 import { Option, type Command } from 'commander';
 import { z } from 'zod';
 import { parseJsonBody } from '#http/json-body';
-import { parseYamlBody } from '#http/yaml';
+import { parseYamlBody, toYaml } from '#http/yaml';
 import { readClientSettings, readVariables } from '#runtime/config';
 import { AppError } from '#runtime/errors';
 import { isJsonObject, type Json } from '#runtime/json';
-import { askJson, askText } from './client.js';
+import { mapTexts, withoutVariables } from '#runtime/text-variables';
+import { askJson } from './client.js';
 import { readInputFile } from './task-file.js';
 import { plain, printJson, printNote, printResult, Refused, styled } from './terminal.js';
 
@@ -26,6 +27,7 @@ const planAnswer = z.object({
       .optional(),
   }),
 });
+const exportAnswer = z.object({ data: z.record(z.string(), z.json()) });
 type Plan = z.infer<typeof planAnswer>['data'];
 type PlannedContact = z.infer<typeof contact>;
 
@@ -48,28 +50,15 @@ function withContacts({ contacts, ...tasks }: Plan): Plan {
 const longestShown = 120;
 
 /** `${NAME}` in texts is replaced by the variable of the environment; `$${` stands for `${` itself. */
-export function withVariables(value: Json, environment: Readonly<Record<string, string | undefined>>, path = ''): Json {
-  if (typeof value === 'string') {
-    return value.replaceAll(/\$(\$\{)|\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_all, literal?: string, name = '') => {
+export function withVariables(value: Json, environment: Readonly<Record<string, string | undefined>>): Json {
+  return mapTexts(value, (text, path) =>
+    text.replaceAll(/\$(\$\{)|\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_all, literal?: string, name = '') => {
       if (literal !== undefined) return literal;
       const found = environment[String(name)];
       if (found !== undefined) return found;
       const message = `${path === '' ? 'The file' : path} needs the environment variable ${String(name)}, which is not set. (\`$\${\` stands for itself.)`;
       throw new Refused('variable_missing', message);
-    });
-  }
-  if (Array.isArray(value)) {
-    return (value as readonly Json[]).map((inner, at) => withVariables(inner, environment, `${path}[${at}]`));
-  }
-  if (!isJsonObject(value)) return value;
-  // Code has template literals of its own.
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [
-      name,
-      name === 'evaluationFunction' || name === 'code'
-        ? inner
-        : withVariables(inner, environment, path === '' ? name : `${path}.${name}`),
-    ]),
+    }),
   );
 }
 
@@ -87,6 +76,8 @@ async function readConfiguration(file: string): Promise<Json> {
   const bytes = await readInputFile(file);
   const value = parsedFile(file, bytes);
   if (value === undefined) throw new Refused('file_empty', `${file} is empty.`);
+  // As the server answered it: whoever may write a task wrote its texts, and must not have variables filled in.
+  if (isJsonObject(value) && value['variables'] === false) return value;
   return withVariables(value, readVariables());
 }
 
@@ -161,10 +152,12 @@ async function exported({ format, schema }: ExportOptions): Promise<string> {
     return `${JSON.stringify(configurationSchema(), null, 2)}\n`;
   }
   const settings = readClientSettings();
-  if (format === 'yaml') return askText(settings, '/api/export', { accept: 'application/yaml' });
-  const answer = z.object({ data: z.json() }).safeParse(await askJson(settings, '/api/export'));
-  if (answer.success) return `${JSON.stringify(answer.data.data, null, 2)}\n`;
-  throw new Refused('not_meerkat', `${settings.url} does not answer like a Meerkat.`);
+  const answer = exportAnswer.safeParse(await askJson(settings, '/api/export'));
+  if (!answer.success) throw new Refused('not_meerkat', `${settings.url} does not answer like a Meerkat.`);
+  // `apply` replaces variables in this file, and users wrote none.
+  const { variables: _variables, ...rest } = answer.data.data;
+  const file = withoutVariables(rest);
+  return format === 'yaml' ? toYaml(file) : `${JSON.stringify(file, null, 2)}\n`;
 }
 
 export function addConfiguration(program: Command, end: (exitCode: number) => void): void {
