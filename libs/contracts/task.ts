@@ -8,6 +8,7 @@ import { condition, health, policy, storedPolicy } from './policy.js';
 import { defaultSchedule, schedule, storedSchedule, wholeSchedule } from './schedule.js';
 import type { ViewDefinition } from '#read-store/read-store';
 import { unreachable } from '#runtime/errors';
+import { isId } from '#runtime/ids';
 import { codeForms } from '#sandbox/sandbox';
 
 export const tagForm = /^[A-Za-z0-9._:-]{1,50}$/;
@@ -56,6 +57,11 @@ const text = {
     .max(200)
     .regex(plainLine.noControls, { error: 'must be one line without control characters' })
     .regex(plainLine.noTurns, { error: 'must not have marks that change the direction of text' })
+    // A file names tasks by key or id: such a key would be taken for the task that has the id.
+    .refine((key) => !isId(key, 'ntf'), {
+      error:
+        'must not look like the id of a notification: use a name of your own, such as kettle-price, or null for none',
+    })
     .nullable()
     .default(null)
     .describe('The name that configuration as code knows it by; unique in the organisation.'),

@@ -156,6 +156,7 @@ describe('a notification task', () => {
     [{ description: 'a\0b' }, 'description_invalid', 'description'],
     [{ externalKey: 'a\0b' }, 'external_key_invalid', 'externalKey'],
     [{ externalKey: 'a\u202eb' }, 'external_key_invalid', 'externalKey'],
+    [{ externalKey: 'ntf_00000000000000000000000009' }, 'external_key_invalid', 'externalKey'],
     [{ name: 'x'.repeat(201) }, 'name_too_long', 'name'],
     [{ name: 5 }, 'name_wrong_type', 'name'],
     [{ name: 'An\u001b[2J offer' }, 'name_invalid', 'name'],

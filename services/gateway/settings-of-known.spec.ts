@@ -87,6 +87,54 @@ describe('a task whose texts an earlier version took', () => {
   });
 });
 
+describe('a task whose key is the id of another, which an earlier version took', () => {
+  it('can be read and changed in all else, and takes no other such key', async () => {
+    const id = idOf(await opened.create({}));
+    const path = await stored('key', { externalKey: id });
+    const read = objectIn(member((await send('GET', path)).body, 'data'));
+    expect(read['externalKey']).toBe(id);
+    expect((await send('PATCH', path, { tags: ['new'] })).status).toBe(200);
+    expect((await send('PUT', path, { ...read, description: 'put' })).status).toBe(200);
+    const other = idOf(await opened.create({}));
+    const own = path.slice(path.lastIndexOf('/') + 1);
+    for (const externalKey of [other, own]) {
+      for (const answer of [
+        await send('PATCH', path, { externalKey }),
+        await send('PUT', path, { ...read, externalKey }),
+        await send('POST', '/api/notifications', { ...taskBody, externalKey }),
+      ]) {
+        expect(errorOf(answer)).toEqual(refused(400, 'VALIDATION_ERROR', 'external_key_invalid'));
+        expect(member(answer.body, 'error', 'details', 0)).toEqual({
+          field: 'externalKey',
+          rule: 'invalid',
+          message: expect.stringMatching(/id of a notification: use a name of your own, .+ or null/),
+        });
+      }
+    }
+  });
+
+  it('is exported under its own id, so that no entry is taken for the other, and depended on by it', async () => {
+    const id = idOf(await opened.create({ name: 'Other' }));
+    const path = await stored('confused', { externalKey: id, name: 'Confused' });
+    const own = path.slice(path.lastIndexOf('/') + 1);
+    await opened.create({ externalKey: 'of both', policy: { dependsOn: [own, id] } });
+    const file = objectIn(member((await send('GET', '/api/export')).body, 'data'));
+    expect(member(file, 'notifications')).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ externalKey: id, name: 'Other' }),
+        expect.objectContaining({ externalKey: own, name: 'Confused' }),
+        expect.objectContaining({ externalKey: 'of both', policy: { dependsOn: [own, id] } }),
+      ]),
+    );
+    const applied = await send('PUT', '/api/apply', file);
+    expect([applied.status, member(applied.body, 'data', 'update')]).toEqual([200, []]);
+    const entry = { ...taskBody, externalKey: own, name: 'Less confused' };
+    const changed = await send('PUT', '/api/apply', { version: 1, notifications: [entry] });
+    expect(member(changed.body, 'data', 'update', 0)).toMatchObject({ id: own, externalKey: own });
+    expect(member((await send('GET', path)).body, 'data', 'externalKey')).toBe(id);
+  });
+});
+
 describe('a task with @daily that an earlier version took', () => {
   it('keeps it while it is not changed, and has its times', async () => {
     const path = await stored('daily', { schedule: daily });

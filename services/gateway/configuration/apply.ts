@@ -10,7 +10,7 @@ import { DependencyTurns } from '../dependency-turns.js';
 import { everyDocument } from '../paging.js';
 import { warningsOf, type TaskWarning } from '../task-warnings.js';
 import { JournalWork, taskStep } from './carry-out.js';
-import type { Configuration } from './configuration.js';
+import { fileKeyOf, type Configuration } from './configuration.js';
 import { ApplyJournals, type Journal, type Step } from './journal.js';
 import { parentsFirst } from './parents-first.js';
 import { planConfiguration, type PlannedTask } from './plan.js';
@@ -145,7 +145,7 @@ export class ConfigurationApplier {
         create: created.map((one) => ({ ...shown(one), ...warned(one) })),
         update: updated.map((one) => ({ ...shown(one), changes: one.changes, ...warned(one) })),
         unchanged: planned.filter(({ document, changes }) => document !== null && changes.length === 0).map(shown),
-        archive: missing.map(({ id, externalKey }) => ({ externalKey: externalKey ?? id, id })),
+        archive: missing.map((task) => ({ externalKey: fileKeyOf(task), id: task.id })),
         ...(contacts.length === 0 ? {} : { contacts: shownContacts(contacts) }),
       },
       steps: [

@@ -4,7 +4,8 @@ import { actionInput } from '#contracts/action';
 import { contactInput } from '#contracts/contact';
 import { portablePolicy } from '#contracts/policy';
 import { defaultSchedule, repeatedDefaults } from '#contracts/schedule';
-import { taskInput } from '#contracts/task';
+import { taskInput, type TaskDocument } from '#contracts/task';
+import { isId } from '#runtime/ids';
 import { isJsonObject, type Json, type JsonObject } from '#runtime/json';
 import { toJsonObject } from '../json-casts.js';
 import { readOnlyFields } from '../task-answer.js';
@@ -89,9 +90,13 @@ function shortAction(action: Json): Json {
   return withoutDefaults(rest, plainAction);
 }
 
+/** What a file calls a task. An earlier version took keys that look like the id of another task: those no file can name. */
+export function fileKeyOf({ id, externalKey }: Pick<TaskDocument, 'id' | 'externalKey'>): string {
+  return externalKey === null || isId(externalKey, 'ntf') ? id : externalKey;
+}
+
 /** A task as a file has it: what GET gave of it, without what is read-only or as it is by default. */
-export function toConfigured(answer: JsonObject, keys: ReadonlyMap<string, string>): JsonObject {
-  const key = answer['externalKey'] ?? answer['id'] ?? null;
+export function toConfigured(answer: JsonObject, key: string, keys: ReadonlyMap<string, string>): JsonObject {
   const settings = Object.entries(answer).flatMap(([name, value]): [string, Json][] => {
     if (leftOut.includes(name) || value === undefined || isSame(value, plain[name])) return [];
     if (name === 'actions' && Array.isArray(value)) return [[name, (value as readonly Json[]).map(shortAction)]];

@@ -14,7 +14,7 @@ import { ContactSaver } from '../contacts.saver.js';
 import { everyDocument } from '../paging.js';
 import { openSettings, toTaskAnswer } from '../task-answer.js';
 import { allTasks, ConfigurationApplier } from './apply.js';
-import { toConfigured } from './configuration.js';
+import { fileKeyOf, toConfigured } from './configuration.js';
 import * as routes from './routes.js';
 
 /** Written before everything else has a turn. */
@@ -80,14 +80,15 @@ export class ConfigurationController {
   }
 
   async #configured(organizationId: string): Promise<readonly JsonObject[]> {
-    const answers: JsonObject[] = [];
+    const answers: (readonly [string, JsonObject])[] = [];
     const keys = new Map<string, string>();
     const tasks = await Array.fromAsync(allTasks(this.#readStore, organizationId));
     // Several tasks of a file are made at a time: their ids have its order, their times may not.
     for (const task of tasks.toSorted((one, other) => (one.id < other.id ? -1 : 1))) {
-      if (task.externalKey !== null) keys.set(task.id, task.externalKey);
-      answers.push(toTaskAnswer(task, await openSettings(this.#vault, task), task));
+      const key = fileKeyOf(task);
+      keys.set(task.id, key);
+      answers.push([key, toTaskAnswer(task, await openSettings(this.#vault, task), task)]);
     }
-    return answers.map((answer) => toConfigured(answer, keys));
+    return answers.map(([key, answer]) => toConfigured(answer, key, keys));
   }
 }
