@@ -149,6 +149,25 @@ describe('a configuration file', () => {
     expect(keysOf(await apply([entry('child'), parent]), 'update')).toEqual(['child', 'parent']);
   });
 
+  it('keeps a dependency on a task that was archived since, and takes no new one', async () => {
+    await anew();
+    const create = (more: object): Promise<Reply> =>
+      gateway.send('POST', '/api/notifications', { key, body: { ...taskBody, ...more } });
+    const parent = idOf(await create({}));
+    const policy = { dependsOn: [parent] };
+    await create({ externalKey: 'child', policy });
+    expect((await gateway.send('DELETE', `/api/notifications/${parent}`, { key })).status).toBe(200);
+    const file = await exported();
+    expect(member(file, 'notifications')).toEqual([expect.objectContaining({ externalKey: 'child', policy })]);
+    const same = await gateway.send('PUT', '/api/apply', { key, body: file });
+    expect([same.status, keysOf(same, 'unchanged')]).toEqual([200, ['child']]);
+    const renamed = await apply([entry('child', { name: 'Pot', policy })]);
+    expect(keysOf(renamed, 'update')).toEqual(['child']);
+    const other = await apply([entry('child', { policy }), entry('other', { policy })]);
+    expect(errorOf(other)).toEqual(refused(400, 'VALIDATION_ERROR', 'dependency_not_found'));
+    expect(member(other.body, 'error', 'details', 0, 'field')).toBe('notifications[1].policy.dependsOn[0]');
+  });
+
   it('is written several tasks at a time, what others depend on before them, and archives last', async () => {
     await anew();
     await apply([entry('old')]);

@@ -113,10 +113,13 @@ async function named(
   return found;
 }
 
-/** Ids of what an entry depends on: entries of the file by their key, other tasks by key or id. */
+/**
+ * Ids of what an entry depends on: entries of the file by their key, other tasks by key or id. An id that the task depends on
+ * already stays, as in any other change of it: what was archived since keeps nobody silent.
+ */
 async function dependencyIds(
   { readStore }: Planning,
-  { index, entry }: Named,
+  { index, entry, document }: Named,
   ofFile: ReadonlyMap<string, string>,
   organizationId: string,
 ): Promise<string[]> {
@@ -124,6 +127,7 @@ async function dependencyIds(
     entry.policy.dependsOn.map(async (name, at) => {
       const id = ofFile.get(name) ?? (await taskOfKey(readStore, organizationId, name))?.id;
       if (id !== undefined) return id;
+      if (document?.spec.policy.dependsOn?.includes(name) === true) return name;
       const field = [...placeOf(index), 'policy', 'dependsOn', at];
       throw refuse(field, 'unknown', 'is not a notification, nor in this file', 'dependency_not_found');
     }),
