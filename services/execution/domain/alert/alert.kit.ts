@@ -3,6 +3,7 @@ import { wholePolicy, type Policy } from '#contracts/policy';
 import type { AlertState } from '#contracts/run';
 import type { JsonObject } from '#runtime/json';
 import { decideAlert, initialAlert, type AlertDecision } from './alert.js';
+import type { DecidedRun } from './explain-decision.js';
 import type { AlertContext, Finding } from './step.js';
 
 /** A Saturday. */
@@ -46,6 +47,7 @@ export class Story {
   readonly decided: AlertDecision[] = [];
   #seconds = 0;
   #context: AlertContext;
+  #last: DecidedRun | null = null;
 
   constructor(policy: Partial<Policy> = {}, more: Partial<AlertContext> = {}) {
     this.#context = aContext(policy, more);
@@ -66,10 +68,25 @@ export class Story {
 
   run(outcome: boolean | null, more: Partial<Finding> = {}): AlertDecision {
     this.#seconds += 60;
-    const decision = decideAlert(this.alert, findingAt(this.#seconds, outcome, more), this.#context);
+    const finding = findingAt(this.#seconds, outcome, more);
+    const decision = decideAlert(this.alert, finding, this.#context);
+    const error = finding.isBlocked === true ? { reason: 'address_denied', message: 'No.' } : null;
+    this.#last = {
+      ...decision,
+      result: { ...finding, status: outcome === null ? 'failed' : 'succeeded', error },
+      before: this.alert,
+      after: decision.alert,
+      policy: this.#context.policy,
+    };
     this.alert = decision.alert;
     this.decided.push(decision);
     return decision;
+  }
+
+  /** The last run, as it is explained. */
+  decidedRun(): DecidedRun {
+    if (this.#last === null) throw new Error('No run yet.');
+    return this.#last;
   }
 
   /** The reasons for `t` (true), `f` (false) and `e` (error) in a row. */

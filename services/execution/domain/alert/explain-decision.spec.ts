@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { policy, type Decision } from '#contracts/policy';
 import type { AlertState } from '#contracts/run';
+import { Story } from './alert.kit.js';
 import { initialAlert } from './alert.js';
 import { explainDecision } from './explain-decision.js';
 
@@ -59,5 +60,24 @@ describe('the explanation of an error that lasts', () => {
     const unheard = 'No enabled action listens to errors (`on`): nobody could be told.';
     expect(stillFailing({ healthTold: false })).toContain(unheard);
     expect(stillFailing({ healthTold: false }, { kind: 'health', from: 'blocked', to: 'error' })).toContain(unheard);
+  });
+});
+
+/** What is said of the last run of a story, rule by rule. */
+function said(story: Story): ReadonlyMap<string, string> {
+  const steps = explainDecision(story.decidedRun());
+  return new Map(steps.map(({ rule, message }) => [rule, message]));
+}
+
+describe('the explanation of a value that differs and is to be confirmed', () => {
+  it('counts by `confirmations`, whatever the outcome and its own row', () => {
+    const story = new Story({ notifyOn: 'changed', confirmations: 3, recoveryConfirmations: 5 });
+    story.run(true, { values: { value: 1 } });
+    story.run(false, { values: { value: 2 } });
+    expect(said(story).get('confirmations')).toBe('confirmations asks for 3 in a row; this was number 1.');
+    story.run(false, { values: { value: 2 } });
+    expect(said(story).get('confirmations')).toBe('confirmations asks for 3 in a row; this was number 2.');
+    story.run(false, { values: { value: 3 } });
+    expect(said(story).get('confirmations')).toBe('confirmations asks for 3 in a row; this was number 1.');
   });
 });

@@ -54,9 +54,11 @@ function errorRules(run: DecidedRun): readonly Rule[] {
 }
 
 function confirmationRule({ result, after, policy }: DecidedRun): Rule {
-  const needed = result.outcome === true ? policy.confirmations : policy.recoveryConfirmations;
-  const field = result.outcome === true ? 'confirmations' : 'recoveryConfirmations';
-  const row = after.pending ?? after.pendingValue?.count ?? needed;
+  // What differs is confirmed by `confirmations`, whatever the outcome beside it.
+  const isChanged = policy.notifyOn === 'changed';
+  const field = isChanged || result.outcome === true ? 'confirmations' : 'recoveryConfirmations';
+  const needed = policy[field];
+  const row = (isChanged ? after.pendingValue?.count : after.pending) ?? needed;
   return {
     rule: 'confirmations',
     ends: ['awaiting_confirmation'],
