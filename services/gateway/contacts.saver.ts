@@ -17,14 +17,14 @@ import { createPositionWaiter, type PositionWaiter } from '#read-store/await-pos
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { CLOCK, toTimestamp, type Clock } from '#runtime/clock';
 import { notFound } from '#runtime/errors';
-import { diffPaths, type Change } from '#runtime/json-diff';
+import { diffPaths } from '#runtime/json-diff';
 import type { JsonObject } from '#runtime/json';
 import { VAULT, type Vault } from '#vault/vault';
 import { checkConfig } from './check-settings.js';
 import { toJsonObject } from './json-casts.js';
 import { withRotated } from './rotated-secrets.js';
 import { TaskSaver, withGenerated } from './save-task.js';
-import { keepSealed, secretsOfAction, unmasked, withoutSealed } from './secrets.js';
+import { keepSealed, secretsOfAction, shownChange, unmasked, type ShownChange } from './secrets.js';
 import { shownConfig } from './task-answer.js';
 
 /** What was written stands, whether or not the view shows it by then. */
@@ -39,7 +39,7 @@ export interface PreparedContact {
   /** Members of the config that this very request made: shown this once. */
   readonly made: readonly string[];
   /** Against what is stored, sealed values left out. */
-  readonly changes: readonly Change[];
+  readonly changes: readonly ShownChange[];
 }
 
 @Injectable()
@@ -152,9 +152,7 @@ export class ContactSaver {
       declarationOf(type).sealed,
     );
     const before = known === null ? {} : { type: known.type, config: known.config };
-    const changes = diffPaths(before, { type, config }).map(
-      (change) => withoutSealed(toJsonObject(change)) as unknown as Change,
-    );
+    const changes = diffPaths(before, { type, config }).map(shownChange);
     return { contact: { name, type, config }, known, made, changes };
   }
 

@@ -5,6 +5,7 @@ import { decode } from '#channels/http-request';
 import { isSecretHeader } from '#contracts/common';
 import { isSecretBody, isSecretStep, stepsOf } from '#contracts/fetch';
 import { refuse } from '#http/validation';
+import type { Change } from '#runtime/json-diff';
 import { isJsonObject, jsonEquals, ownMember, type Json, type JsonObject } from '#runtime/json';
 import { secretMask } from '#runtime/secret-mask';
 import { isSealed } from '#vault/vault';
@@ -141,6 +142,18 @@ export function masked(value: JsonObject, places: SecretPlaces): JsonObject {
 /** Anything that may hold sealed values, with the mask in their place. */
 export function withoutSealed(value: Json): Json {
   return mapLeaves(value, [], (leaf) => (isSealed(leaf) ? secretMask : leaf));
+}
+
+/** A change as a plan shows it. */
+export interface ShownChange extends Change {
+  /** What differs is a secret: both sides are masks, and masks look alike. */
+  readonly secret?: true;
+}
+
+export function shownChange({ path, ...sides }: Change): ShownChange {
+  const isSecret = Object.values(sides).every(isSealed);
+  const shown = Object.fromEntries(Object.entries(sides).map(([side, value]) => [side, withoutSealed(value)]));
+  return { path, ...(isSecret ? { secret: true } : {}), ...shown };
 }
 
 function at(value: JsonObject | null, path: Path): Json | undefined {

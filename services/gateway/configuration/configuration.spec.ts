@@ -193,6 +193,29 @@ describe('a configuration file', () => {
     expect(now.map(({ externalKey }) => externalKey)).toEqual(['child', 'parent', 'other']);
   });
 
+  it('is answered with which of its secrets and addresses differ, in words that a mask has not', async () => {
+    await anew();
+    const action = (path: string, more: object = {}) => ({
+      type: 'webhook',
+      config: { url: `https://example.com/${path}`, ...more },
+    });
+    const of = (path: string, more: object = {}) =>
+      apply([entry('a', { actions: [action(path)], fetch: { headers: { 'X-Team': path }, ...more } })]);
+    await of('one');
+    const mask = '********';
+    const changed = await of('two', { auth: { type: 'basic', username: 'u', password: 'hidden' } });
+    expect(member(changed.body, 'data', 'update', 0, 'changes')).toEqual([
+      { path: 'actions[0].config.url', secret: true, from: mask, to: mask },
+      { path: 'fetch.headers.X-Team', secret: true, from: mask, to: mask },
+      { path: 'fetch.auth', to: expect.objectContaining({ password: mask }) },
+    ]);
+    const removed = await apply([entry('a', { actions: [action('two')], fetch: {} })]);
+    expect(member(removed.body, 'data', 'update', 0, 'changes')).toEqual([
+      { path: 'fetch.headers.X-Team', secret: true, from: mask },
+      { path: 'fetch.auth', from: expect.objectContaining({ password: mask }) },
+    ]);
+  });
+
   it('keeps a masked secret, also of an action that changed its place', async () => {
     await anew();
     const [one, two] = ['one', 'two'].map((name) => ({

@@ -7,14 +7,14 @@ import { fieldPath } from '#http/field-path';
 import type { ReadStore } from '#read-store/read-store';
 import { AppError } from '#runtime/errors';
 import { isId } from '#runtime/ids';
-import { diffPaths, type Change } from '#runtime/json-diff';
+import { diffPaths } from '#runtime/json-diff';
 import type { JsonObject } from '#runtime/json';
 import type { Vault } from '#vault/vault';
 import { toJsonObject } from '../json-casts.js';
 import { checkDependencies, presentTasks, type DependencyLookup } from '../check-dependencies.js';
 import type { ContactSaver, PreparedContact } from '../contacts.saver.js';
 import type { Base, ComingContacts, Prepared, TaskSaver } from '../save-task.js';
-import { masked, secretsOfAction, withoutSealed } from '../secrets.js';
+import { masked, secretsOfAction, shownChange, type ShownChange } from '../secrets.js';
 import { validatedOfKnown } from '../settings-of-known.js';
 import { openSettings } from '../task-answer.js';
 import type { Configuration, ConfiguredTask } from './configuration.js';
@@ -32,7 +32,7 @@ export interface PlannedTask {
   readonly entry: ConfiguredTask;
   readonly input: TaskInput;
   readonly prepared: Prepared;
-  readonly changes: readonly Change[];
+  readonly changes: readonly ShownChange[];
 }
 
 export interface Planning {
@@ -187,9 +187,7 @@ async function planned(
     const changes =
       document === null
         ? []
-        : diffPaths(settingsOf(document, document.status), settingsOf(prepared, input.status)).map(
-            (change) => withoutSealed(toJsonObject(change)) as unknown as Change,
-          );
+        : diffPaths(settingsOf(document, document.status), settingsOf(prepared, input.status)).map(shownChange);
     return { index, externalKey, taskId, document, entry, input, prepared, changes };
   } catch (thrown) {
     throw within(index, thrown);

@@ -13,6 +13,10 @@ const planned = z.object({
 const changes = z.array(
   z.object({
     path: z.string().describe('Such as `policy.cooldownSeconds`.'),
+    secret: z
+      .literal(true)
+      .optional()
+      .describe('What differs is a secret: `from` and `to` are masks where they are there.'),
     from: z.json().optional().describe('Absent: it was not there.'),
     to: z.json().optional().describe('Absent: it is not there any more.'),
   }),

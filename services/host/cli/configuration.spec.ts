@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { configurationSchema } from './configuration-schema.js';
-import { withVariables } from './configuration.js';
+import { changeWords, withVariables } from './configuration.js';
 
 const environment = { TEAM: 'red', EMPTY: '', CODE: 'return false' };
 
@@ -29,6 +29,18 @@ describe('variables in a configuration file', () => {
 
   it('are taken as they are, and never looked through again', () => {
     expect(withVariables('${A}', { A: '${B} $& $1' })).toBe('${B} $& $1');
+  });
+});
+
+describe('a change of a secret', () => {
+  it('is told in words, as two masks look alike', () => {
+    const [path, mask] = ['actions[0].config.url', '********'];
+    expect([
+      changeWords({ path, secret: true, from: mask, to: mask }),
+      changeWords({ path, secret: true, to: mask }),
+      changeWords({ path, secret: true, from: mask }),
+      changeWords({ path: 'name', from: 'Pot', to: 'Pan' }),
+    ]).toEqual(['changed (secret)', 'added (secret)', 'removed (secret)', '"Pot" → "Pan"']);
   });
 });
 

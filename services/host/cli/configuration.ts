@@ -15,7 +15,13 @@ import { plain, printJson, printNote, printResult, Refused, styled } from './ter
 const warning = z.object({ field: z.string(), message: z.string() });
 const planned = z.object({ externalKey: z.string(), id: z.string(), warnings: z.array(warning).optional() });
 const contact = z.object({ name: z.string() });
-const changes = z.array(z.object({ path: z.string(), from: z.json().optional(), to: z.json().optional() }));
+const change = z.object({
+  path: z.string(),
+  secret: z.literal(true).optional(),
+  from: z.json().optional(),
+  to: z.json().optional(),
+});
+const changes = z.array(change);
 const planAnswer = z.object({
   data: z.object({
     create: z.array(planned),
@@ -86,6 +92,13 @@ const shown = (value: Json | undefined): string => {
   return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
 };
 
+export function changeWords({ secret, from, to }: z.infer<typeof change>): string {
+  if (secret !== true) return `${shown(from)} → ${shown(to)}`;
+  // Two masks would look as if nothing were different.
+  if (from === undefined) return 'added (secret)';
+  return to === undefined ? 'removed (secret)' : 'changed (secret)';
+}
+
 function warningLines({ warnings = [] }: z.infer<typeof planned>): readonly string[] {
   return warnings.map(({ field, message }) => `    ${styled('yellow', 'warning')}  ${plain(`${field}: ${message}`)}`);
 }
@@ -96,7 +109,7 @@ function linesOf(plan: Plan): readonly string[] {
     ...create.flatMap((one) => [styled('green', `+ ${plain(one.externalKey)}`), ...warningLines(one)]),
     ...update.flatMap((one) => [
       styled('yellow', `~ ${plain(one.externalKey)}`),
-      ...one.changes.map(({ path, from, to }) => `    ${plain(path)}: ${shown(from)} → ${shown(to)}`),
+      ...one.changes.map((each) => `    ${plain(each.path)}: ${changeWords(each)}`),
       ...warningLines(one),
     ]),
     ...archive.map(({ externalKey }) => styled('red', `- ${plain(externalKey)}`)),
