@@ -13,7 +13,7 @@ import {
   type Reply,
 } from './gateway.kit.js';
 import { openGateway, type OpenedGateway } from './opened-gateway.kit.js';
-import { secretsOfAction, unmasked } from './secrets.js';
+import { secretsOfAction, secretsOfFetch, unmasked } from './secrets.js';
 
 /** The settings in the first file of a channel's `golden` folder. */
 function goldenConfigOf(type: string): Record<string, unknown> {
@@ -94,6 +94,29 @@ describe('secrets', () => {
     const [first, , last] = gateway.commands.slice(-3);
     expect(member(last, 'spec', 'actions')).toEqual(member(first, 'spec', 'actions'));
     expect(member(last, 'spec', 'fetch')).toEqual(member(first, 'spec', 'fetch'));
+  });
+
+  it('are not in a header that is none: a mask sent for it is refused by name, and one that is stored stays', async () => {
+    const [plain, mask] = [{ 'X-Plain': 'shown' }, '********'];
+    const masks = { 'X-Plain': mask };
+    const withHeaders = (headers: object) => ({ type: 'webhook', config: { url: 'https://example.com/', headers } });
+    const path = `/api/notifications/${idOf(await create({ fetch: { headers: plain }, actions: [withHeaders(plain)] }))}`;
+    const read = member((await gateway.send('GET', path)).body, 'data');
+    for (const [more, field] of [
+      [{ fetch: { headers: masks } }, 'fetch.headers.X-Plain'],
+      [{ actions: [withHeaders(masks)] }, 'actions[0].config.headers.X-Plain'],
+    ] as const) {
+      for (const answer of [
+        await gateway.send('PUT', path, { body: Object.assign({}, read, more) }),
+        await gateway.send('PATCH', path, { body: more }),
+        await gateway.send('POST', '/api/notifications', { body: Object.assign({}, task, more) }),
+      ]) {
+        expect(errorOf(answer)).toEqual(refused(400, 'VALIDATION_ERROR', 'secret_required'));
+        expect(member(answer.body, 'error', 'details', 0, 'field')).toBe(field);
+      }
+    }
+    // As an earlier version stored it.
+    expect(unmasked({ headers: masks }, { headers: masks }, secretsOfFetch, ['fetch'])).toEqual({ headers: masks });
   });
 
   it('are masked in an address that is a template, which stays as it was written', async () => {

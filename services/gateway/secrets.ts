@@ -92,7 +92,11 @@ function isSecretValue(places: SecretPlaces, path: Path, settings: JsonObject | 
     return step !== undefined && isSecretStep(step);
   }
   if (path.length === 1 && group === 'body') return settings !== null && places.isSecretBody(settings);
-  return path.length === 2 && group === 'headers' && typeof name === 'string' && isSecretHeader(name);
+  return isHeader(path) && typeof name === 'string' && isSecretHeader(name);
+}
+
+function isHeader(path: Path): boolean {
+  return path.length === 2 && path[0] === 'headers';
 }
 
 function isAddress({ addresses }: SecretPlaces, path: Path): boolean {
@@ -257,6 +261,10 @@ function unmaskedLeaves(
       // A body that is no secret any more would be shown.
       if (!isSecretValue(places, path, { ...value, body: kept })) throw secretRequired([...field, ...path], elsewhere);
       return kept;
+    }
+    // Of what is shown in clear no mask was given: it would be stored as the eight asterisks that it is.
+    if (leaf === secretMask && isHeader(path) && kept !== secretMask) {
+      throw secretRequired([...field, ...path], nothingToKeep);
     }
     if (isAddress(places, path) && typeof leaf === 'string' && decode(passwordIn(leaf)) === secretMask) {
       const password = passwordIn(kept);
