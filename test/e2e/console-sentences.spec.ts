@@ -6,7 +6,8 @@ import fc from 'fast-check';
 import ts from 'typescript';
 import { decisionReason, policy as policySchema } from '#contracts/policy';
 import { initialAlert } from '../../services/execution/domain/alert/alert.js';
-import { explainDecision, type DecidedRun } from '../../services/execution/domain/alert/explain-decision.js';
+import { explainDecision } from '../../services/execution/domain/alert/explain-decision.js';
+import type { DecidedRun } from '../../services/execution/domain/alert/wanted-message.js';
 import { wordingDe } from '../../services/console/src/text/said/wording-de.js';
 
 const isProduct = (name: string): boolean => /(?<!\.spec|\.kit|contract|\.d)\.ts$/.test(name);

@@ -3,7 +3,7 @@ import { wholePolicy, type Policy } from '#contracts/policy';
 import type { AlertState } from '#contracts/run';
 import type { JsonObject } from '#runtime/json';
 import { decideAlert, initialAlert, type AlertDecision } from './alert.js';
-import type { DecidedRun } from './explain-decision.js';
+import type { DecidedRun } from './wanted-message.js';
 import type { AlertContext, Finding } from './step.js';
 
 /** A Saturday. */

@@ -1,18 +1,8 @@
 /** A recorded decision in words: each rule that was asked on the way, up to the one that ended it. Pure. */
 import type { ExplainedStep } from '#contracts/explanation';
-import type { Decision, DecisionReason, Policy } from '#contracts/policy';
-import { blocks, type AlertState, type RunResult } from '#contracts/run';
-
-/** All that the words are made of. */
-export interface DecidedRun {
-  readonly result: Pick<RunResult, 'status' | 'outcome' | 'values' | 'error' | 'dryRun' | 'force' | 'finishedAt'>;
-  readonly decision: Decision;
-  /** The slot had been decided by a later run before. */
-  readonly late: boolean;
-  readonly before: AlertState;
-  readonly after: AlertState;
-  readonly policy: Policy;
-}
+import type { Decision, DecisionReason } from '#contracts/policy';
+import { blocks } from '#contracts/run';
+import { isReminderDue, wantedMessage, type DecidedRun, type WantedMessage } from './wanted-message.js';
 
 interface Rule {
   readonly rule: string;
@@ -67,11 +57,6 @@ function confirmationRule({ result, after, policy }: DecidedRun): Rule {
   };
 }
 
-function isReminderDue({ triggeredAt }: AlertState, now: string, { reminderSeconds }: Policy): boolean {
-  if (reminderSeconds === 0 || triggeredAt === undefined) return false;
-  return Math.abs(Date.parse(now) - Date.parse(triggeredAt)) >= reminderSeconds * 1_000;
-}
-
 function stillTrue({ before, result, policy }: DecidedRun): string {
   if (before.told !== 'true')
     return 'It was true before, and no enabled action listens to that (`on`): nobody could be told.';
@@ -84,10 +69,12 @@ function stillTrue({ before, result, policy }: DecidedRun): string {
   return `It was true before and has been told ${seconds} s ago; reminders come every ${policy.reminderSeconds} s.`;
 }
 
-const becameWords: Readonly<Partial<Record<DecisionReason, string>>> = {
+const wantedWords: Readonly<Partial<Record<WantedMessage, string>>> = {
+  became_true: 'The condition is true, and that had not been told.',
+  every_true: 'The condition is true, and the policy tells every run that finds it so.',
   reminder: 'The condition is still true, and a reminder was due.',
   recovered: 'The condition is not true any more, and that it was true has been told.',
-  every_true: 'The condition is true, and the policy tells every run that finds it so.',
+  end_of_error: 'That the task could not be checked has been told, and it is over.',
 };
 
 function flappingRule({ after, policy }: DecidedRun): Rule {
@@ -102,11 +89,11 @@ function flappingRule({ after, policy }: DecidedRun): Rule {
 }
 
 function outcomeRules(run: DecidedRun): readonly Rule[] {
-  const { decision, policy, result } = run;
-  const isHealth = decision.transition?.kind === 'health' && decision.reason === 'recovered';
-  if (isHealth) {
-    const passed = 'The first good run after an error that was told: the end is told too.';
-    return [{ rule: 'health', ends: [], passed, ended: passed }];
+  const { policy, result } = run;
+  const wanted = wantedMessage(run);
+  if (wanted === 'end_of_error' || wanted === 'unknown') {
+    const passed = wantedWords[wanted] ?? 'This run has something to tell.';
+    return [{ rule: wanted === 'unknown' ? 'condition' : 'health', ends: [], passed, ended: passed }];
   }
   if (policy.notifyOn === 'changed') {
     const passed = 'The value, or the outcome where none is reported, differs from the last one.';
@@ -120,7 +107,7 @@ function outcomeRules(run: DecidedRun): readonly Rule[] {
     {
       rule: 'condition',
       ends: ['not_true', 'still_true', 'not_changed'],
-      passed: becameWords[decision.reason] ?? 'The condition is true, and that had not been told.',
+      passed: (wanted === null ? undefined : wantedWords[wanted]) ?? 'This run has something to tell.',
       ended: result.outcome === true ? stillTrue(run) : 'The condition is not true.',
     },
   ];
@@ -132,9 +119,30 @@ function unheardWords({ wouldTell }: Decision): string {
   return `It would have told "${kind}" (${reason}), but no enabled action listens to that (\`on\`).`;
 }
 
-function gateRules({ before, result, policy, decision }: DecidedRun): readonly Rule[] {
+/** New messages of the condition alone are held back by it. */
+const cooledDown: readonly (WantedMessage | null)[] = ['became_true', 'every_true', 'changed'];
+
+function cooldownWords(wanted: WantedMessage | null, cooldownSeconds: number): string {
+  if (cooldownSeconds === 0) return 'There is no cooldown.';
+  return cooledDown.includes(wanted)
+    ? `The cooldown of ${cooldownSeconds} s is over.`
+    : `The cooldown of ${cooldownSeconds} s is not asked: it holds back new triggers alone.`;
+}
+
+function gateRules(run: DecidedRun): readonly Rule[] {
+  const { before, result, policy, decision } = run;
   const { cooldownSeconds, maxPerHour, quietHours, dependsOn } = policy;
+  const wanted = wantedMessage(run);
   const seconds = sinceSeconds(before.triggeredAt, result.finishedAt);
+  const actions: Rule = {
+    rule: 'actions',
+    ends: ['no_actions'],
+    passed: 'An enabled action listens to this kind of message.',
+    ended: unheardWords(decision),
+  };
+  // Of these nothing else is asked where nobody listens.
+  const isFirst = wanted === 'forced' || wanted === 'recovered' || wanted === 'end_of_error' || wanted === 'unknown';
+  if (decision.reason === 'no_actions' && isFirst) return [actions];
   return [
     { rule: 'paused', ends: ['paused'], passed: 'The task is not paused.', ended: 'The task is paused.' },
     { rule: 'muted', ends: ['muted'], passed: 'The policy is not muted.', ended: 'The policy is muted.' },
@@ -153,7 +161,7 @@ function gateRules({ before, result, policy, decision }: DecidedRun): readonly R
     {
       rule: 'cooldown',
       ends: ['cooldown'],
-      passed: cooldownSeconds === 0 ? 'There is no cooldown.' : `The cooldown of ${cooldownSeconds} s is over.`,
+      passed: cooldownWords(wanted, cooldownSeconds),
       ended: `The last trigger was ${seconds} s ago, and the cooldown is ${cooldownSeconds} s.`,
     },
     {
@@ -162,12 +170,7 @@ function gateRules({ before, result, policy, decision }: DecidedRun): readonly R
       passed: maxPerHour === 0 ? 'There is no hourly limit.' : `Fewer than ${maxPerHour} messages in the last hour.`,
       ended: `There were ${maxPerHour} messages in the last hour, which is the limit.`,
     },
-    {
-      rule: 'actions',
-      ends: ['no_actions'],
-      passed: 'An enabled action listens to this kind of message.',
-      ended: unheardWords(decision),
-    },
+    actions,
   ];
 }
 
@@ -188,9 +191,13 @@ function rulesOf(run: DecidedRun): readonly Rule[] {
     ended: 'A later slot had been decided before this one came in.',
   };
   if (late) return [order];
-  if (result.force && run.decision.reason === 'forced') {
-    const passed = 'It was forced and its outcome is true: that is sent whatever the policy says.';
-    return [...first, { rule: 'force', ends: [], passed, ended: passed }];
+  if (wantedMessage(run) === 'forced') {
+    const { notify } = run.decision;
+    const passed = notify
+      ? 'It was forced and its outcome is true: that is sent whatever the policy says.'
+      : 'It was forced and its outcome is true: the policy is not asked.';
+    const force: Rule = { rule: 'force', ends: [], passed, ended: passed };
+    return notify ? [...first, force] : [...first, force, ...gateRules(run)];
   }
   return [...first, ...(result.outcome === null ? errorRules(run) : outcomeRules(run)), ...gateRules(run)];
 }

@@ -102,9 +102,10 @@ const rules: readonly Saying[] = [
     'Die letzten {oneN} Ergebnisse haben zu oft gewechselt ({shown}).',
   ],
   [
-    'The first good run after an error that was told: the end is told too.',
-    'Der erste gute Lauf nach einem Fehler, der gemeldet wurde: auch das Ende wird gemeldet.',
+    'That the task could not be checked has been told, and it is over.',
+    'Dass sich die Aufgabe nicht prüfen ließ, ist gemeldet, und es ist vorbei.',
   ],
+  ['This run has something to tell.', 'Dieser Lauf hat etwas zu melden.'],
   [
     'The value, or the outcome where none is reported, differs from the last one.',
     'Der Wert, oder das Ergebnis, wo keiner gemeldet wird, ist anders als der letzte.',
@@ -143,6 +144,10 @@ const rules: readonly Saying[] = [
     'The last trigger was {oneSeconds} s ago, and the cooldown is {oneN} s.',
     'Ausgelöst wurde zuletzt vor {oneSeconds} s, und der Mindestabstand ist {oneN} s.',
   ],
+  [
+    'The cooldown of {oneN} s is not asked: it holds back new triggers alone.',
+    'Der Mindestabstand von {oneN} s zählt hier nicht: er hält nur neue Auslösungen zurück.',
+  ],
   ['There is no hourly limit.', 'Eine Grenze für die Stunde gibt es nicht.'],
   ['Fewer than {oneN} messages in the last hour.', 'Weniger als {oneN} Nachrichten in der letzten Stunde.'],
   [
@@ -162,6 +167,10 @@ const rules: readonly Saying[] = [
   [
     'A later slot had been decided before this one came in.',
     'Ein späterer Termin war schon entschieden, als dieser kam.',
+  ],
+  [
+    'It was forced and its outcome is true: the policy is not asked.',
+    'Es wurde verlangt, und das Ergebnis ist wahr: nach den Regeln geht es nicht.',
   ],
   [
     'It was forced and its outcome is true: that is sent whatever the policy says.',
