@@ -101,10 +101,10 @@ const gates: Readonly<Record<string, readonly [Partial<Policy>, Partial<AlertCon
   no_actions: [{}, { actions: [] }, 'but no enabled action listens'],
 };
 
-const open = [
+const open: readonly [Partial<Policy>, Partial<AlertContext>] = [
   { muted: false, quietHours: [] },
   { isDependencyDown: false, paused: false },
-] as const;
+];
 
 const onlyOne = (run: DecidedRun, said: string | null): void => {
   const { said: text } = explained(run);
