@@ -418,10 +418,10 @@ export const backtest = z
     summary: z
       .object({
         snapshots: z.int().describe('Pages that were judged.'),
-        wouldNotify: z.int().describe('Times the candidate would notify.'),
-        didNotify: z.int().describe('Times the task did.'),
-        onlyNew: z.int().describe('The candidate would notify, and the task did not.'),
-        onlyOld: z.int().describe('The task did, and the candidate would not.'),
+        wouldNotify: z.int().describe('Runs on these pages of which the candidate would notify.'),
+        didNotify: z.int().describe('Runs on these pages of which the task did.'),
+        onlyNew: z.int().describe('Runs of which the candidate would notify, and the task did not.'),
+        onlyOld: z.int().describe('Runs of which the task did, and the candidate would not.'),
         complete: z.boolean().describe('False where the time of one request was over before the last snapshot.'),
       })
       .describe('In figures.'),

@@ -3,11 +3,13 @@ import type { Backtest } from '#contracts/run';
 
 export type JudgedPage = Backtest['snapshots'][number];
 
-/** A page that several runs saw is one entry. */
+/** A page that several runs saw is one entry; the messages of each of these runs are counted. */
 export class JudgedPages {
   readonly #pages = new Map<string, JudgedPage>();
+  readonly #messages = { wouldNotify: 0, didNotify: 0, onlyNew: 0, onlyOld: 0 };
 
   add(page: JudgedPage): void {
+    this.#count(page);
     const known = this.#pages.get(page.snapshotId);
     if (known === undefined) {
       this.#pages.set(page.snapshotId, page);
@@ -22,17 +24,21 @@ export class JudgedPages {
   /** `complete`: the last page was reached. */
   answer(complete: boolean): Backtest {
     const pages = [...this.#pages.values()];
-    const count = (matches: (page: JudgedPage) => boolean): number => pages.filter(matches).length;
     return {
       snapshots: pages,
       summary: {
         snapshots: pages.length,
-        wouldNotify: count(({ decision }) => decision.notify),
-        didNotify: count(({ recorded }) => recorded.decision.notify),
-        onlyNew: count(({ decision, recorded }) => decision.notify && !recorded.decision.notify),
-        onlyOld: count(({ decision, recorded }) => !decision.notify && recorded.decision.notify),
+        ...this.#messages,
         complete,
       },
     };
+  }
+
+  #count({ decision: { notify: would }, recorded }: JudgedPage): void {
+    const did = recorded.decision.notify;
+    if (would) this.#messages.wouldNotify += 1;
+    if (did) this.#messages.didNotify += 1;
+    if (would && !did) this.#messages.onlyNew += 1;
+    if (did && !would) this.#messages.onlyOld += 1;
   }
 }

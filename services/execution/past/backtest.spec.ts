@@ -93,6 +93,23 @@ describe('a backtest', () => {
     expect(snapshots[1]).toMatchObject({ decision: { notify: true }, recorded: { decision: { notify: true } } });
   });
 
+  it('counts the messages of each run on a page that stayed', async () => {
+    await runs.runOn('<p>30', '<p>30', '<p>30', '<p>30');
+    const { summary } = await ask({ policy: { notifyOn: 'every_true' } });
+    expect(summary).toMatchObject({ snapshots: 1, wouldNotify: 4, didNotify: 1, onlyNew: 3, onlyOld: 0 });
+    const later = (await ask({ policy: { confirmations: 2 } })).summary;
+    expect(later).toMatchObject({ snapshots: 1, wouldNotify: 1, didNotify: 1, onlyNew: 1, onlyOld: 1 });
+  });
+
+  it('counts the reminders that were sent on a page that stayed', async () => {
+    const { spec, ...task } = document({ evaluationFunction: liveCode });
+    const policy = { ...spec.policy, reminderSeconds: 1 };
+    await runs.saveTask({ ...task, spec: { ...spec, policy } });
+    await runs.runOn('<p>30', '<p>30', '<p>30', '<p>30');
+    const { summary } = await ask({ policy: { reminderSeconds: 0 } });
+    expect(summary).toMatchObject({ snapshots: 1, wouldNotify: 1, didNotify: 4, onlyNew: 0, onlyOld: 3 });
+  });
+
   it('carries the state and the text of the page before from run to run', async () => {
     await runs.runOn('<p>1', '<p>2', '<p>3');
     const code = `page.state.sum = (page.state.sum ?? 0) + page.number(document.querySelector('p'));

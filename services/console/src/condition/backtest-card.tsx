@@ -85,6 +85,8 @@ export function BacktestCard({ task, evaluationFunction, policy }: Props): React
     ({ decision, recorded, error: failed }) =>
       decision.notify !== recorded.decision.notify || (failed !== null && recorded.outcome !== null),
   );
+  // Of several runs on one page the page shows one.
+  const { onlyNew = 0, onlyOld = 0 } = data?.summary ?? {};
   return (
     <section className="card">
       <header>
@@ -128,7 +130,9 @@ export function BacktestCard({ task, evaluationFunction, policy }: Props): React
               <span>{t('backtest.messages', { count: data.summary.wouldNotify })}</span>
             </div>
             {differing.length === 0 ? (
-              <p className="muted">{t('backtest.same')}</p>
+              <p className="muted">
+                {onlyNew + onlyOld === 0 ? t('backtest.same') : t('backtest.sameOnPages', { onlyNew, onlyOld })}
+              </p>
             ) : (
               <div className="differences">
                 {differing.slice(-shownDifferences).map((snapshot) => (

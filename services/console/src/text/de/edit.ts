@@ -38,6 +38,8 @@ export const editDe: Readonly<Record<keyof typeof editEn, string>> = {
   'backtest.edit': 'Diese Änderung',
   'backtest.messages': '{count, plural, one {# Nachricht} other {# Nachrichten}}',
   'backtest.same': 'Sie entscheidet wie die laufende.',
+  'backtest.sameOnPages':
+    '{onlyNew, plural, one {# Nachricht} other {# Nachrichten}} nur von der Änderung und {onlyOld} nur von der laufenden, aus Läufen auf Seiten, die blieben.',
   'backtest.onlyEdit': 'Nur die Änderung benachrichtigt',
   'backtest.onlyLive': 'Nur die laufende benachrichtigte',
   'backtest.couldNot': 'Die Änderung konnte nicht antworten',

@@ -37,6 +37,8 @@ export const editEn = {
   'backtest.edit': 'This edit',
   'backtest.messages': '{count, plural, one {# message} other {# messages}}',
   'backtest.same': 'It decides as the live one did.',
+  'backtest.sameOnPages':
+    '{onlyNew, plural, one {# message} other {# messages}} of the edit alone and {onlyOld} of the live one alone, of runs on pages that stayed.',
   'backtest.onlyEdit': 'Only the edit notifies',
   'backtest.onlyLive': 'Only the live one notified',
   'backtest.couldNot': 'The edit could not answer',
