@@ -19,7 +19,7 @@ export function mapTexts(value: Json, change: (text: string, path: string) => st
   );
 }
 
-/** So that what was stored comes back, whoever wrote it: nothing in it stands for a variable. */
+/** So that what was stored comes back, no matter who wrote it: nothing in it stands for a variable. */
 export function withoutVariables(value: Json): Json {
   return mapTexts(value, (text) => text.replaceAll('${', () => '$${'));
 }

@@ -82,7 +82,7 @@ async function readConfiguration(file: string): Promise<Json> {
   const bytes = await readInputFile(file);
   const value = parsedFile(file, bytes);
   if (value === undefined) throw new Refused('file_empty', `${file} is empty.`);
-  // As the server answered it: whoever may write a task wrote its texts, and must not have variables filled in.
+  // As the server answered it: those who may write a task wrote its texts, and are to have no variables filled in.
   if (isJsonObject(value) && value['variables'] === false) return value;
   return withVariables(value, readVariables());
 }
