@@ -1,7 +1,7 @@
 /** A recorded decision in words: each rule that was asked on the way, up to the one that ended it. Pure. */
 import type { ExplainedStep } from '#contracts/explanation';
 import type { Decision, DecisionReason } from '#contracts/policy';
-import { blocks } from '#contracts/run';
+import { backsOff, backsOffAfter, blocks } from '#contracts/run';
 import { isReminderDue, wantedMessage, type DecidedRun, type WantedMessage } from './wanted-message.js';
 
 interface Rule {
@@ -26,14 +26,25 @@ function notToldAgain({ decision: { transition }, after }: DecidedRun): string {
   return `Health was \`${transition.from}\` before: that the task cannot be checked is told once.`;
 }
 
-function errorRules(run: DecidedRun): readonly Rule[] {
-  const { result, after, policy } = run;
+function thresholdWords({ result, after, policy }: DecidedRun): Pick<Rule, 'passed' | 'ended'> {
   const { errorThreshold } = policy;
   const row = blocks(result.error)
     ? 'This instance refuses what the run needs, and trying again changes nothing: health becomes `blocked` at once'
     : `${plural(after.consecutiveErrors, 'failed run')} in a row, and health becomes \`error\` at ${errorThreshold}`;
+  const words = { passed: `${row}.`, ended: `${row}: too few yet.` };
+  if (result.error?.reason === 'own_network') {
+    const ended =
+      'The network on this side is down, which says nothing of the page: it counts as an error from 15 minutes on.';
+    return { ...words, ended };
+  }
+  if (!backsOff(after) || after.consecutiveErrors >= errorThreshold) return words;
+  const passed = `At least ${backsOffAfter} runs in a row had to be ended from outside: health becomes \`error\` at once.`;
+  return { ...words, passed };
+}
+
+function errorRules(run: DecidedRun): readonly Rule[] {
   return [
-    { rule: 'error_threshold', ends: ['error_below_threshold'], passed: `${row}.`, ended: `${row}: too few yet.` },
+    { rule: 'error_threshold', ends: ['error_below_threshold'], ...thresholdWords(run) },
     {
       rule: 'not_told_yet',
       ends: ['not_changed'],
@@ -43,7 +54,24 @@ function errorRules(run: DecidedRun): readonly Rule[] {
   ];
 }
 
-function confirmationRule({ result, after, policy }: DecidedRun): Rule {
+/** Why as many outcomes in a row as there were are enough. */
+function confirmedWords({ result, before, after, policy }: DecidedRun, field: string, needed: number): string {
+  if (needed === 1) return 'One outcome is enough.';
+  if (policy.notifyOn !== 'changed') {
+    // Outcomes of other code, or from before a pause, prove nothing of the present.
+    const condition = before.codeRevision === after.codeRevision ? before.condition : 'unknown';
+    if (condition === String(result.outcome)) {
+      return `The condition was \`${condition}\` already: nothing is to be confirmed.`;
+    }
+    if (condition === 'unknown' && (before.told === 'true') === result.outcome) {
+      return 'One outcome is enough here: nothing else has been told.';
+    }
+  }
+  return `${field} asks for ${needed} in a row, and there were as many.`;
+}
+
+function confirmationRule(run: DecidedRun): Rule {
+  const { result, after, policy } = run;
   // What differs is confirmed by `confirmations`, whatever the outcome beside it.
   const isChanged = policy.notifyOn === 'changed';
   const field = isChanged || result.outcome === true ? 'confirmations' : 'recoveryConfirmations';
@@ -52,21 +80,24 @@ function confirmationRule({ result, after, policy }: DecidedRun): Rule {
   return {
     rule: 'confirmations',
     ends: ['awaiting_confirmation'],
-    passed: needed === 1 ? 'One outcome is enough.' : `${field} asks for ${needed} in a row, and there were as many.`,
+    passed: confirmedWords(run, field, needed),
     ended: `${field} asks for ${needed} in a row; this was number ${row}.`,
   };
 }
 
-function stillTrue({ before, result, policy }: DecidedRun): string {
-  if (before.told !== 'true')
+function stillTrue({ before, after, result, policy }: DecidedRun): string {
+  // The run before may be folded, and its state with it.
+  if (after.told !== 'true')
     return 'It was true before, and no enabled action listens to that (`on`): nobody could be told.';
   // Nothing else keeps a message back that is due here.
   if (policy.notifyOn === 'every_true' || isReminderDue(before, result.finishedAt, policy)) {
     return 'It was true before and has been told, and somebody has acknowledged it: nothing more is sent until it ends or the time of that is over.';
   }
   if (policy.reminderSeconds === 0) return 'It was true before and has been told: `became_true` tells it once.';
+  const every = `reminders come every ${policy.reminderSeconds} s.`;
+  if (before.triggeredAt === undefined) return `It was true before and has been told; ${every}`;
   const seconds = sinceSeconds(before.triggeredAt, result.finishedAt);
-  return `It was true before and has been told ${seconds} s ago; reminders come every ${policy.reminderSeconds} s.`;
+  return `It was true before and has been told ${seconds} s ago; ${every}`;
 }
 
 const wantedWords: Readonly<Partial<Record<WantedMessage, string>>> = {

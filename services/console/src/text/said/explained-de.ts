@@ -35,6 +35,14 @@ const rules: readonly Saying[] = [
     '{oneRuns} failed runs in a row, and health becomes `error` at {oneN}: too few yet.',
     'Erst {oneRuns} gescheiterte Läufe in Folge; ab {oneN} gilt die Prüfung als gestört.',
   ],
+  [
+    'The network on this side is down, which says nothing of the page: it counts as an error from 15 minutes on.',
+    'Das Netz auf dieser Seite ist ausgefallen, was nichts über die Seite sagt: als Fehler gilt es ab 15 Minuten.',
+  ],
+  [
+    'At least {oneN} runs in a row had to be ended from outside: health becomes `error` at once.',
+    'Mindestens {oneN} Läufe in Folge mussten von außen beendet werden: die Prüfung gilt sofort als gestört.',
+  ],
   ['This error had not been told yet.', 'Dieser Fehler war noch nicht gemeldet.'],
   [
     'The task could not be checked before: that is told once, not at every failed run.',
@@ -53,6 +61,11 @@ const rules: readonly Saying[] = [
     'Der Zustand war schon `{oneState}`: dass sich die Aufgabe nicht prüfen lässt, wird einmal gemeldet.',
   ],
   ['One outcome is enough.', 'Ein Ergebnis genügt.'],
+  ['One outcome is enough here: nothing else has been told.', 'Ein Ergebnis genügt hier: anderes ist nicht gemeldet.'],
+  [
+    'The condition was `{oneState}` already: nothing is to be confirmed.',
+    'Die Bedingung war schon `{oneState}`: zu bestätigen ist nichts.',
+  ],
   [
     '{oneField} asks for {oneN} in a row, and there were as many.',
     '{oneField} verlangt {oneN} in Folge, und so viele waren es.',
@@ -76,6 +89,10 @@ const rules: readonly Saying[] = [
   [
     'It was true before and has been told {oneSeconds} s ago; reminders come every {oneEvery} s.',
     'Es war schon vorher wahr und wurde vor {oneSeconds} s gemeldet; erinnert wird alle {oneEvery} s.',
+  ],
+  [
+    'It was true before and has been told; reminders come every {oneEvery} s.',
+    'Es war schon vorher wahr und ist gemeldet; erinnert wird alle {oneEvery} s.',
   ],
   [
     'The condition is still true, and a reminder was due.',
