@@ -265,15 +265,19 @@ describe('the configuration', () => {
     await openAsOwner(seat, installation, '/settings/transfer');
     const [download] = await Promise.all([
       page.waitForEvent('download'),
-      page.getByRole('link', { name: 'Download' }).click(),
+      page.getByRole('button', { name: 'Download' }).click(),
     ]);
     const exported = await readFile(await download.path(), 'utf8');
-    expect(JSON.parse(exported)).toMatchObject({ data: { version: 1 } });
+    expect(download.suggestedFilename()).toBe('meerkat.yaml');
+    expect(exported).toMatch(/^version: 1$/m);
+    const file = page.getByLabel('File', { exact: true });
+    await file.setInputFiles({ name: 'meerkat.yaml', mimeType: 'application/yaml', buffer: Buffer.from(exported) });
+    await page.getByRole('button', { name: 'Show the plan' }).click();
+    await page.getByText('0 new').waitFor();
+    await page.getByText('0 changed').waitFor();
     const task = { ...byHand(site.address('/page')), name: 'From a file', externalKey: 'from-a-file' };
     const content = JSON.stringify({ version: 1, notifications: [task] });
-    await page
-      .getByLabel('File', { exact: true })
-      .setInputFiles({ name: 'tasks.json', mimeType: 'application/json', buffer: Buffer.from(content) });
+    await file.setInputFiles({ name: 'tasks.json', mimeType: 'application/json', buffer: Buffer.from(content) });
     expect(await page.getByRole('button', { name: 'Apply' }).isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Show the plan' }).click();
     await page.getByText('1 new').waitFor();

@@ -33,6 +33,21 @@ async function apply(
   return (body as { readonly data: Plan }).data;
 }
 
+/** As YAML: the bare document, which the import, the API and the command line take as it is. */
+async function saveExport(): Promise<void> {
+  const response = await fetch('/api/export', { credentials: 'same-origin', headers: { accept: 'application/yaml' } });
+  if (!response.ok) {
+    const body: unknown = await response.json().catch(() => null);
+    throw await problemOf(response.status, body, response.headers.get('retry-after'));
+  }
+  const address = URL.createObjectURL(await response.blob());
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = 'meerkat.yaml';
+  link.click();
+  URL.revokeObjectURL(address);
+}
+
 export function Transfer(): ReactNode {
   const { t } = useTexts();
   const toast = useToast();
@@ -40,6 +55,7 @@ export function Transfer(): ReactNode {
   const mayWrite = useMay('write');
   const [text, setText] = useState('');
   const [archiveMissing, setArchiveMissing] = useState(false);
+  const download = useMutation({ mutationFn: saveExport });
   const plan = useMutation({ mutationFn: () => apply(text, { dryRun: true, archiveMissing }) });
   const put = useMutation({
     mutationFn: () => apply(text, { dryRun: false, archiveMissing }),
@@ -60,10 +76,11 @@ export function Transfer(): ReactNode {
         <div className="in stack">
           <p className="muted">{t('transfer.exportWhat')}</p>
           <p>
-            <a className="button" href="/api/export" download="meerkat.json">
+            <button type="button" className="button" disabled={download.isPending} onClick={() => download.mutate()}>
               {t('transfer.download')}
-            </a>
+            </button>
           </p>
+          {download.error !== null && <ProblemNotice error={download.error} />}
         </div>
       </section>
       <section className="card">
