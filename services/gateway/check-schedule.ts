@@ -5,6 +5,7 @@ import { isEmptyWindow } from '#calendar/windows';
 import { toStoredSchedule, wholeSchedule, type Schedule } from '#contracts/schedule';
 import type { TaskDocument } from '#contracts/task';
 import { refuse } from '#http/validation';
+import { toTimestamp } from '#runtime/clock';
 import { jsonEquals } from '#runtime/json';
 
 type Repeated = Extract<Schedule, { readonly type: 'interval' | 'cron' }>;
@@ -65,8 +66,10 @@ export function checkScheduleIsDue(schedule: Schedule, nowMs: number, field: Fie
     const problem = 'leave no slot of the schedule';
     throw refuse([...field, 'windows'], 'never_open', problem, 'windows_never_open');
   }
-  const last = schedule.type === 'cron' ? 'cron' : 'endAt';
-  throw refuse([...field, last], 'never', 'is never due', schedule.type === 'cron' ? 'cron_never_fires' : 'never_due');
+  const next = firstSlot({ ...schedule, endAt: null }, nowMs);
+  if (next === null) throw refuse([...field, 'cron'], 'never', 'is never due', 'cron_never_fires');
+  const problem = `is before the first slot, which would be at ${toTimestamp(next)}`;
+  throw refuse([...field, 'endAt'], 'never', problem, 'never_due');
 }
 
 /** Whether the task has this schedule already. */

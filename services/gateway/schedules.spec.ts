@@ -73,6 +73,11 @@ describe('the schedule of a task', () => {
     ['jitterSeconds', { type: 'interval', intervalSeconds: 60, jitterSeconds: 60 }, 'jitter_too_large'],
     ['at', { type: 'once', at: '2020-01-01T00:00:00Z' }, 'at_in_the_past'],
     ['at', { type: 'once' }, 'at_required'],
+    [
+      'endAt',
+      { ...weekly, cron: '0 0 29 2 *', startAt: '2101-01-01T00:00:00Z', endAt: '2103-01-01T00:00:00Z' },
+      'never_due',
+    ],
     ['endAt', { ...weekly, endAt: '2020-01-01T00:00:00Z' }, 'end_in_the_past'],
     ['endAt', { ...weekly, startAt: '2030-01-02T00:00:00Z', endAt: '2030-01-01T00:00:00Z' }, 'end_before_start'],
     ['windows[0].to', { ...weekly, windows: [{ from: '08:00', to: '08:00' }] }, 'window_empty'],

@@ -5,8 +5,14 @@ import { recentRunsView } from '#contracts/recent-runs';
 import { route } from '#http/route';
 import { streamKinds, type StreamKind } from './changes.js';
 
+const isKind = (text: string): boolean => streamKinds.some((kind) => kind === text);
+
 const kindList = z
   .string()
+  .refine((text) => text.split(',').every(isKind), {
+    error: `must name some of ${streamKinds.join(', ')}`,
+    abort: true,
+  })
   .transform((text) => text.split(','))
   .pipe(z.array(z.enum(streamKinds)).min(1))
   .transform((kinds): readonly StreamKind[] => [...new Set(kinds)]);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { errorOf, type GatewayKit, idOf, refused } from '../gateway.kit.js';
+import { errorOf, type GatewayKit, idOf, member, refused } from '../gateway.kit.js';
 import { openGateway, type OpenedGateway } from '../opened-gateway.kit.js';
 import { changesOf } from './changes.js';
 import type { Frame } from './frames.js';
@@ -111,6 +111,15 @@ describe('the stream over HTTP', () => {
       expect((await gateway.send('GET', `/api/stream?${query}`)).status).toBe(400);
     },
   );
+
+  it('says which types there are', async () => {
+    const { body } = await gateway.send('GET', '/api/stream?types=task,colour');
+    const message = 'must name some of task, execution, delivery';
+    expect(member(body, 'error')).toMatchObject({
+      reason: 'types_invalid',
+      details: [{ field: 'types', rule: 'invalid', message }],
+    });
+  });
 
   it('knows no task of another organisation, and takes no other method', async () => {
     const other = await gateway.addKey(await gateway.addOrganization('enterprise'), ['read']);
