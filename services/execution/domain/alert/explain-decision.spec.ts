@@ -4,7 +4,6 @@ import type { AlertState } from '#contracts/run';
 import { Story } from './alert.kit.js';
 import { initialAlert } from './alert.js';
 import { explainDecision } from './explain-decision.js';
-import type { DecidedRun } from './wanted-message.js';
 
 const told: AlertState = {
   ...initialAlert,
@@ -120,7 +119,7 @@ function thresholdOf(reason: string, decided: 'error_below_threshold' | 'error_t
     before: initialAlert,
     after: { ...initialAlert, ...after },
     policy: policy.parse({ errorThreshold: 5 }),
-  } as DecidedRun);
+  });
   return steps.find(({ rule }) => rule === 'error_threshold')?.message;
 }
 
