@@ -232,6 +232,8 @@ describe('the audit', () => {
     await ask('Actor', '', /audit$/);
     await ask('Resource', 'Left behind', /resource=key_/);
     await rows.filter({ hasNotText: 'key.created' }).first().waitFor({ state: 'detached' });
+    // While the list is asked for it has no row at all.
+    await rows.filter({ hasText: 'key.created' }).waitFor();
     expect(await rows.count()).toBe(1);
     await ask('Resource', email.toUpperCase(), new RegExp(`resource=${id}`));
     await rows.filter({ hasText: 'member.invited' }).waitFor();
